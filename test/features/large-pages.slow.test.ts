@@ -55,7 +55,7 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(CHARACTERS))(
-  "pages of the largest shipments, in characters of %s, end early and lose nothing",
+  "pages of the largest shipments, in characters of %s, are shortened and complete",
   (_, character) => {
     let apiKey: string;
     let references: string[];

@@ -53,20 +53,20 @@ async function expectWaiting(call: Promise<Answer>, seconds: number, why: string
 }
 
 describe("with a geocoder", () => {
-  test("addresses are found by what is typed", async () => {
+  test("finds addresses by the typed text", async () => {
     const found = { data: [ALLEE, STRASSE], attribution };
     expect((await search("karl-marx")).body).toEqual(found);
     expect(await data(search("karl-marx", apiKey, { limit: 1 }))).toEqual([ALLEE]);
     expect((await search("nowhere")).body).toEqual({ data: [], attribution });
   });
 
-  test("the address at a point is given, and none where there is none", async () => {
+  test("returns the address at a point, or nothing if there is none", async () => {
     const found = (await reverse(52.5204, 13.4216)).body;
     expect(found).toEqual({ data: [ALLEE], attribution });
     expect((await reverse(0, 0)).body).toEqual({ data: [], attribution });
   });
 
-  test("a point near which matches are preferred is sent to about a kilometer", async () => {
+  test("sends the point near which matches are preferred with a precision of about a kilometer", async () => {
     await search("brook", apiKey, { lat: 40.71234, lng: -74.00567, limit: 2 });
     expect(standIn.requests.at(-1)!.parameters).toEqual({
       q: "brook",
@@ -79,7 +79,7 @@ describe("with a geocoder", () => {
     );
   });
 
-  test("the workspace reads that addresses can be searched", async () => {
+  test("getWorkspace reports that addresses can be searched", async () => {
     expect((await data(service.as(apiKey).getWorkspace())).address_search).toBe(true);
   });
 
@@ -95,7 +95,7 @@ describe("with a geocoder", () => {
     ["/reverse?lat=1", { lng: ["lng is required."] }],
     ["/reverse?lat=1&lng=181", { lng: [expect.any(String)] }],
     ["/reverse?lat=north&lng=1", { lat: [expect.any(String)] }],
-  ])("%s is refused by the field, and the geocoder not asked", async (path, errors) => {
+  ])("rejects %s as a field error without calling the geocoder", async (path, errors) => {
     const count = await countRequests(async () => {
       const { status, body } = await service.request(`/v1/addresses${path}`, { apiKey });
       expect({ status, errors: body.errors }).toEqual({ status: 422, errors });
@@ -103,7 +103,7 @@ describe("with a geocoder", () => {
     expect(count).toBe(0);
   });
 
-  test("what was found is remembered for an hour, whatever its case and blanks, for all workspaces", async () => {
+  test("caches results for an hour for all workspaces, ignoring case and spacing", async () => {
     const other = await service.addWorkspace();
     const same = async () => {
       await search("east 10th");
@@ -118,7 +118,7 @@ describe("with a geocoder", () => {
     expect(await countRequests(same)).toBe(2);
   });
 
-  test("a workspace that looks up too much is refused until its bucket has filled, and others are not", async () => {
+  test("limits each workspace's lookups with a token bucket", async () => {
     const greedy = await service.addWorkspace();
     const lookup = (n: number, key = greedy.apiKey) => search(`new york ${n}`, key);
     const lookupStatus = async (n: number, key?: string) => (await lookup(n, key)).status;
@@ -136,7 +136,7 @@ describe("with a geocoder", () => {
     expect([await lookupStatus(1_002), await lookupStatus(1_003)]).toEqual([200, 429]);
   });
 
-  test("while the geocoder fails, what needs it is unavailable and says so", async () => {
+  test("reports searches as unavailable while the geocoder fails", async () => {
     standIn.answer = (response) => response.end("[]");
     const why = "The geocoder's response is not valid.";
     await expectWaiting(search("failing"), 1, why);
@@ -146,7 +146,7 @@ describe("with a geocoder", () => {
     expect(await statusOf("failing")).toBe(200);
   });
 
-  test("while the geocoder wants to be left alone, callers are told until when", async () => {
+  test("tells callers when to retry while the geocoder's rate limit is reached", async () => {
     await data(reverse(0, 0));
     standIn.answer = (response) => response.writeHead(429, { "retry-after": "7" }).end();
     const why = "The geocoder's rate limit was reached.";
@@ -160,7 +160,7 @@ describe("with a geocoder", () => {
     expect(await statusOf("limited")).toBe(200);
   });
 
-  test("test mode, keys that read and members of every role may look up", async () => {
+  test("allows lookups in test mode, with read-only keys and by members of every role", async () => {
     const reads = { name: "Reads", scope: "read_only" };
     const { body } = await service.as(apiKey).createApiKey(reads);
     for (const key of [twin.apiKey, body.api_key]) expect(await statusOf("karl-marx", key)).toBe(200);
@@ -170,7 +170,7 @@ describe("with a geocoder", () => {
     expect(seen.body).toEqual({ data: [ALLEE, STRASSE], attribution });
   });
 
-  test("metrics tell how long the geocoder takes, by what came of it", async () => {
+  test("metrics report the duration of geocoder requests by outcome", async () => {
     const count = async (outcome: string) => {
       const metrics = parsePrometheus((await service.request("/metrics")).text);
       const { samples } = metrics.get("shipments_geocoder_request_seconds")!;
@@ -195,7 +195,7 @@ describe("without a geocoder", async () => {
   const { apiKey: key } = await plain.addWorkspace();
   const as = plain.as(key);
 
-  test("looking up is refused with what an operator would set, and the workspace reads that", async () => {
+  test("rejects lookups with the settings to add, and getWorkspace reports that search is unavailable", async () => {
     for (const call of [as.searchAddresses({ query: "karl" }), as.reverseGeocode({ lat: 1, lng: 1 })]) {
       await expectRefused(call, "GEOCODER_NOT_CONFIGURED", {
         geocoder: "The platform has no geocoder. An operator can set GEOCODER and GEOCODER_URL.",
@@ -204,7 +204,7 @@ describe("without a geocoder", async () => {
     expect((await data(as.getWorkspace())).address_search).toBe(false);
   });
 
-  test("the addresses of a customer's shipments are listed, the last that was used first, each once", async () => {
+  test("lists the addresses of a customer's shipments without duplicates, most recently used first", async () => {
     const own = await plain.addWorkspace();
     const { customer } = await book(plain, own.apiKey);
     const moved = { pickup_address: "1 TIMES Square, New York", pickup_lat: 40.75 };

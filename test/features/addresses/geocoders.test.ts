@@ -60,19 +60,19 @@ const FOUND = {
 describe.each(KINDS)("%s", (kind) => {
   const { standIn, geocoder, ended } = started[kind];
 
-  test("finds addresses by text, at most as many as are wanted", async () => {
+  test("finds addresses by text, up to the limit", async () => {
     expect(await geocoder.search({ text: "karl-marx", ...ANYWHERE })).toEqual(FOUND[kind]);
     const one = { text: "karl-marx", near: undefined, limit: 1 };
     expect(await geocoder.search(one)).toEqual(FOUND[kind].slice(0, 1));
     expect(await geocoder.search({ text: "nowhere", ...ANYWHERE })).toEqual([]);
   });
 
-  test("gives the address at a point, and none where there is none", async () => {
+  test("returns the address at a point, or nothing if there is none", async () => {
     expect(await geocoder.reverse(POINT)).toEqual(FOUND[kind].slice(0, 1));
     expect(await geocoder.reverse({ lat: 0, lng: 0 })).toEqual([]);
   });
 
-  test("is asked as its documentation says, by a client that says who it is", async () => {
+  test("sends the documented requests with a user agent that identifies the client", async () => {
     standIn.requests.length = 0;
     await geocoder.search({ text: "karl & co", near: BERLIN, limit: 3 });
     await geocoder.reverse(POINT);
@@ -85,23 +85,23 @@ describe.each(KINDS)("%s", (kind) => {
 
   test.each([
     ["nothing", ""],
-    ["half of an answer", '{"type":"FeatureCollection","features":['],
-    ["a page", "<html>"],
+    ["half of a response", '{"type":"FeatureCollection","features":['],
+    ["an HTML page", "<html>"],
     ["null", "null"],
     ["another object", '{"places":[]}'],
     ["a number", "7"],
-    ["features of another kind", '{"type":"FeatureCollection","features":[7]}'],
+    ["features of the wrong type", '{"type":"FeatureCollection","features":[7]}'],
     [
-      "a point that is none",
+      "an invalid point",
       '{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1,91]},"properties":{"label":"x","name":"x"}}]}',
     ],
     [
-      "a label that is none",
+      "an invalid label",
       '{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1,1]},"properties":{"label":[],"name":[]}}]}',
     ],
     ["a place without a point", '[{"display_name":"x","lat":"x","lon":"1"}]'],
     ["a point beyond the pole", '[{"display_name":"x","lat":"91","lon":"1"}]'],
-  ])("an answer that is %s is of no use, and harms nothing", async (_, text) => {
+  ])("rejects a response with %s and stays usable", async (_, text) => {
     standIn.answer = (response) => response.end(text);
     await expect(geocoder.search({ text: "karl", ...ANYWHERE })).rejects.toMatchObject(UNREADABLE);
     await expect(geocoder.reverse(POINT)).rejects.toMatchObject(UNREADABLE);
@@ -165,7 +165,7 @@ async function failure(answer: (response: ServerResponse) => void): Promise<Geoc
   return failed;
 }
 
-test.each(KINDS)("a malformed row of %s is skipped", async (kind) => {
+test.each(KINDS)("skips malformed results from %s", async (kind) => {
   const { standIn, geocoder } = started[kind];
   const label = { label: "x", name: "x", display_name: "x" };
   const rowAt = (lat: number) =>
@@ -181,7 +181,7 @@ test.each(KINDS)("a malformed row of %s is skipped", async (kind) => {
   standIn.answer = undefined;
 });
 
-test("a geocoder that does not answer in time is given up, and so is one that stops within an answer", async () => {
+test("times out if the geocoder does not respond or stops in the middle of a response", async () => {
   const { standIn, geocoder, ended } = await start("photon", { timeoutMs: 20 });
   const begun = (response: ServerResponse) => void response.writeHead(200).write("{");
   for (const answer of [() => undefined, begun]) {
@@ -192,7 +192,7 @@ test("a geocoder that does not answer in time is given up, and so is one that st
   }
 });
 
-test("a connection that breaks, or is refused, is told as no answer", async () => {
+test("reports a broken or refused connection as no response", async () => {
   const unanswered = { message: "The geocoder did not respond." };
   expect(await failure((response) => response.destroy())).toMatchObject(unanswered);
   expect(
@@ -205,7 +205,7 @@ test("a connection that breaks, or is refused, is told as no answer", async () =
   await expect(geocoder.search(KARL)).rejects.toMatchObject(unanswered);
 });
 
-test("an answer that is larger than any is not read to its end", async () => {
+test("stops reading a response that is too large", async () => {
   let wasCut = false;
   const failed = await failure((response) => {
     response.on("close", () => (wasCut = !response.writableFinished));
@@ -221,7 +221,7 @@ test("an answer that is larger than any is not read to its end", async () => {
 });
 
 test.each([301, 302, 307, 400, 401, 403, 404, 500, 503])(
-  "the status %i is of no use, and leads nowhere else",
+  "reports status %i as an error and follows no redirect",
   async (status) => {
     atPhoton.requests.length = 0;
     const failed = await failure((response) =>
@@ -235,12 +235,12 @@ test.each([301, 302, 307, 400, 401, 403, 404, 500, 503])(
 
 test.each([
   ["seconds", "30", 30],
-  ["no header", undefined, 10],
+  ["no Retry-After header", undefined, 10],
   ["words", "soon", 10],
-  ["nothing to wait for", "0", 1],
-  ["a moment of the past", "Sun, 06 Nov 1994 08:49:37 GMT", 1],
-  ["a year", "31536000", 600],
-])("after a 429 with %s the geocoder is left alone for as long as it wants", async (_, after, wait) => {
+  ["no delay", "0", 1],
+  ["a time in the past", "Sun, 06 Nov 1994 08:49:37 GMT", 1],
+  ["a delay of a year", "31536000", 600],
+])("after a 429 with %s sends no requests for as long as the geocoder requires", async (_, after, wait) => {
   const { standIn, geocoder, ended, clock } = await start("photon");
   const headers = after === undefined ? {} : { "retry-after": after };
   standIn.answer = (response) => response.writeHead(429, headers).end();
@@ -258,14 +258,14 @@ test.each([
   expect(await geocoder.search(KARL)).toEqual(FOUND.photon);
 });
 
-test("a key goes with each request, in its header", async () => {
+test("sends the key in each request's header", async () => {
   const key = { header: "X-Own-Key", value: "secret" };
   const { standIn, geocoder } = await start("pelias", { key });
   await geocoder.search(KARL);
   expect(standIn.requests[0]!.headers).toMatchObject({ "x-own-key": "secret" });
 });
 
-test("more than 32 requests at once are refused, not sent", async () => {
+test("rejects requests beyond 32 in flight without sending them", async () => {
   const { standIn, geocoder } = await start("photon");
   const held: ServerResponse[] = [];
   standIn.answer = (response) => void held.push(response);
@@ -283,7 +283,7 @@ test("more than 32 requests at once are refused, not sent", async () => {
 test.each([
   ["US", "12 Main Street, Springfield, IL 62701, United States"],
   ["DE", "Main Street 12, 62701 Springfield, IL, United States"],
-])("Photon's parts are put together as letters are addressed in %s", async (countrycode, label) => {
+])("formats Photon's address parts by the postal convention of %s", async (countrycode, label) => {
   const properties = {
     housenumber: "12",
     street: "Main Street",
@@ -298,7 +298,7 @@ test.each([
   expect(await foundAmong(properties, { countrycode })).toEqual([label]);
 });
 
-test("a label is one line of at most 300 characters", async () => {
+test("limits a label to one line of 300 characters", async () => {
   const name = `\u0000 a\n\tb ${"é".repeat(400)}`;
   expect(await foundAmong({ name })).toEqual([`a b ${"é".repeat(296)}`]);
 });

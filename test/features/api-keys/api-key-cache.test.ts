@@ -41,11 +41,11 @@ test.each([
   ["is revoked", (id: number, apiKey: string) => revokeKey(em, id, apiKey)],
   ["is rotated away", (id: number) => rotateKeys(em, id, 0)],
   [
-    "ends, although the notification was lost",
+    "expires, although the notification was lost",
     (_: number, apiKey: string) =>
       database.query("update api_key set ends_at = now(), changed_at = now() where hash = $1", [hashKey(apiKey)]),
   ],
-])("a key that %s soon works on no replica, and the others of its workspace do", async (_, end) => {
+])("a key that %s is soon rejected by every replica, while the workspace's other keys stay active", async (_, end) => {
   const { id, apiKey } = await knownWorkspace();
   const others = [await rotateKeys(em, id, 60)];
   expect(await statuses(others[0]!)).toEqual([200, 200, 200, 200]);
@@ -55,7 +55,7 @@ test.each([
   expect(await statuses(others[0]!)).toEqual([200, 200, 200, 200]);
 });
 
-test("a rotated key works until its overlap ends and not after, whatever a replica's clock says", () =>
+test("a rotated key is active exactly until its overlap ends, regardless of a replica's clock", () =>
   everLonger(3_000, async (overlapMs) => {
     const { id, apiKey } = await knownWorkspace();
     const second = await rotateKeys(em, id, overlapMs / 1_000);
@@ -75,7 +75,7 @@ test("a rotated key works until its overlap ends and not after, whatever a repli
     expect(await statuses(second)).toEqual([200, 200, 200, 200]);
   }));
 
-test("a new limit soon applies to a key that was made on a machine whose clock is early", async () => {
+test("a new limit soon applies to a key that was created on a machine whose clock is ahead", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + HOUR_MS });
   const { id, apiKey } = await knownWorkspace().finally(() => vi.useRealTimers());
   await setLimit(em, id, "quote", { rate: 7, burst: 9 });
@@ -84,7 +84,7 @@ test("a new limit soon applies to a key that was made on a machine whose clock i
   );
 });
 
-test("concurrent rotations leave one key working", async () => {
+test("concurrent rotations leave one active key", async () => {
   const { id, apiKey } = await knownWorkspace();
   const made = await Promise.all([1, 2, 3, 4, 5].map(() => rotateKeys(em, id, 0)));
   const listed = await listKeys(em, id);
@@ -93,7 +93,7 @@ test("concurrent rotations leave one key working", async () => {
   await untilRefusedEverywhere(apiKey);
 });
 
-test("a key that is looked up while it is revoked is not cached", async () => {
+test("a key that is revoked during its lookup is not cached", async () => {
   const { id, apiKey } = await changing.addWorkspace();
   const asking = Promise.all(Array.from({ length: 30 }, () => statuses(apiKey)));
   await revokeKey(em, id, apiKey);
@@ -101,7 +101,7 @@ test("a key that is looked up while it is revoked is not cached", async () => {
   await untilRefusedEverywhere(apiKey);
 });
 
-test("a key that is unknown is looked up once in a second, however often it is sent", async () => {
+test("an unknown key is looked up at most once per second", async () => {
   let lookups = 0;
   const counting = { fork: () => ({ findOne: async () => (lookups++, null) }) };
   const neverFound = () => Promise.reject(new Error("no key is found"));

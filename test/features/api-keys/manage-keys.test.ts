@@ -70,7 +70,7 @@ const MANAGERS = {
 };
 
 describe.each(Object.entries(MANAGERS))("%s", (who, manager) => {
-  test("creates a key, which is listed after the older ones, is shown once, and works", async () => {
+  test("creates a key that works at once, is listed after older ones, and is shown only once", async () => {
     const workspace = await service.addWorkspace();
     const keys = manager(workspace);
     const { body } = await keys.create({ name: " CI of the shop " });
@@ -83,7 +83,7 @@ describe.each(Object.entries(MANAGERS))("%s", (who, manager) => {
     expect((await list(body.api_key)).map(({ current }) => current)).toEqual([false, true]);
   });
 
-  test("names a key and gives it another scope, which soon holds", async () => {
+  test("renames a key and changes its scope, which soon takes effect", async () => {
     const workspace = await service.addWorkspace();
     const keys = manager(workspace);
     const { data: made, api_key: secret } = await create(workspace.apiKey, "shop");
@@ -108,7 +108,7 @@ describe.each(Object.entries(MANAGERS))("%s", (who, manager) => {
     ]);
   });
 
-  test("has up to 10 keys that are not to end, and 20 that work", async () => {
+  test("can have up to 10 keys without an expiry and 20 active keys", async () => {
     const [full, crowded] = [await service.addWorkspace(), await service.addWorkspace()];
     const { create: add, list: listed } = manager(full);
     const adding = Array.from({ length: 12 }, (_, i) => add({ name: `key ${i}` }));
@@ -121,7 +121,7 @@ describe.each(Object.entries(MANAGERS))("%s", (who, manager) => {
     await expectRefused(more, "API_KEY_LIMIT", TWENTY);
   });
 
-  test("finds no key that is unknown, of another workspace, or has ended", async () => {
+  test("cannot access a key that is unknown, expired or belongs to another workspace", async () => {
     const [workspace, other] = [await service.addWorkspace(), await service.addWorkspace()];
     const keys = manager(workspace);
     const foreign = await ownId(other.apiKey);
@@ -136,17 +136,14 @@ describe.each(Object.entries(MANAGERS))("%s", (who, manager) => {
     expect(await list(other.apiKey)).toEqual([keyWith({ id: foreign, current: true })]);
   });
 
-  test.each([{}, { name: " " }, { name: "x".repeat(101) }])(
-    "makes no key of %j, and is told of its name",
-    async (fields) => {
-      const { body } = await manager(await service.addWorkspace()).create(fields);
-      expect(Object.keys(body.errors)).toEqual(["name"]);
-    },
-  );
+  test.each([{}, { name: " " }, { name: "x".repeat(101) }])("rejects the key name %j", async (fields) => {
+    const { body } = await manager(await service.addWorkspace()).create(fields);
+    expect(Object.keys(body.errors)).toEqual(["name"]);
+  });
 });
 
 describe("a workspace that rotates a key", () => {
-  test("has another of its name and scope; the old one works until its overlap ends, and others stay", async () => {
+  test("gets a new key with the same name and scope, while the old one works until its overlap ends", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const { data: made, api_key: old } = await create(apiKey, "shop", "read_only");
     const of = { name: "shop", scope: "read_only" };
@@ -172,7 +169,7 @@ describe("a workspace that rotates a key", () => {
     expect(JSON.stringify(entries)).not.toContain(old.slice(4, -4));
   });
 
-  test("may rotate the key of the call, which is who did it and works for 10 minutes more, for the lost answer", async () => {
+  test("can rotate the calling key, which stays active for 10 minutes in case the response is lost", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const { data: other, api_key: shop } = await create(apiKey, "shop");
     const rotate = (key: string) =>
@@ -192,7 +189,7 @@ describe("a workspace that rotates a key", () => {
     expect((await rotate(first.api_key)).body.errors).toHaveProperty("idempotency_key");
   });
 
-  test("needs room for one more, unless the old one ends at once", async () => {
+  test("needs room for one more key, unless the old one expires at once", async () => {
     const workspace = await service.addWorkspace();
     const { createApiKey, rotateApiKey } = service.as(workspace.apiKey);
     for (let i = 0; i < 9; i++) await createApiKey({ name: `key ${i}` });
@@ -209,7 +206,7 @@ describe("a workspace that rotates a key", () => {
     expect(await list(workspace.apiKey)).toHaveLength(20);
   });
 
-  test.each([-1, 604_801])("does not choose an overlap of %i seconds", async (overlap_seconds) => {
+  test.each([-1, 604_801])("cannot choose an overlap of %i seconds", async (overlap_seconds) => {
     const { apiKey } = await service.addWorkspace();
     const { body } = await service.as(apiKey).rotateApiKey({ key: NO_KEY, overlap_seconds });
     expect(Object.keys(body.errors)).toEqual(["overlap_seconds"]);
@@ -220,7 +217,7 @@ describe("an operator who rotates the keys of a workspace", () => {
   const rotate = (workspace: number, overlap_seconds?: number) =>
     service.as(operator).rotateWorkspaceApiKeys({ workspace, overlap_seconds });
 
-  test("replaces all by one, at once or after the overlap, and that is recorded whole", async () => {
+  test("replaces all keys with one, at once or after the overlap, and every change is audited", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const { api_key: second } = await create(apiKey, "second");
     const { body: third } = await rotate(id, 3_600);
@@ -244,7 +241,7 @@ describe("an operator who rotates the keys of a workspace", () => {
     });
   });
 
-  test("has room for 20 that work, unless the others end at once", async () => {
+  test("is limited to 20 active keys, unless the others expire at once", async () => {
     const workspace = await service.addWorkspace();
     await addEnding(workspace, 19);
     await expectRefused(rotate(workspace.id, 60), "API_KEY_LIMIT", TWENTY);
@@ -253,7 +250,7 @@ describe("an operator who rotates the keys of a workspace", () => {
   });
 });
 
-test("a read-only key reads and quotes, and does not count when the last of full scope is to end", async () => {
+test("a read-only key can read and quote, and does not count as the last key with full scope", async () => {
   const { apiKey } = await service.addWorkspace();
   const { data: made, api_key: secret } = await create(apiKey, "reports", "read_only");
   expect(made).toEqual(keyWith({ name: "reports", scope: "read_only" }));
@@ -266,8 +263,8 @@ test("a read-only key reads and quotes, and does not count when the last of full
   await untilRefused(secret);
 });
 
-describe("the last key that is not to end", () => {
-  test("is not revoked by the workspace, whatever other keys are to end, but by an operator", async () => {
+describe("the last key without an expiry", () => {
+  test("can be revoked by an operator, but not by the workspace, even if it has keys with an expiry", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const { revokeApiKey, rotateApiKey } = service.as(apiKey);
     const key = await ownId(apiKey);
@@ -288,7 +285,7 @@ describe("the last key that is not to end", () => {
     });
   });
 
-  test("is left by revocations that race for the last two", async () => {
+  test("remains when revocations race for the last two", async () => {
     const { apiKey } = await service.addWorkspace();
     const { data: other, api_key: second } = await create(apiKey, "other");
     const answers = await Promise.all([
@@ -301,7 +298,7 @@ describe("the last key that is not to end", () => {
   });
 });
 
-test("an admin of the workspace manages its keys, none of which is current, under the own email", async () => {
+test("an admin of the workspace manages its keys, and the audit log has the admin's email", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const email = "admin@example.org";
   const admin = await signIn(service, apiKey, { email, role: "admin" });

@@ -67,7 +67,7 @@ async function idsWhere(where: string, order = "desc"): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-describe("the entries that pass a filter are listed newest first, page by page", () => {
+describe("lists matching entries newest first, page by page", () => {
   test.each([...FILTERS, ...RANGED, ...COMBINED])("%s", async (query, where) => {
     const expected = (await idsWhere(where)).slice(0, 60);
     const listed: number[] = [];
@@ -95,7 +95,7 @@ async function follow(after: number, query = "", pages = Infinity): Promise<numb
   return listed;
 }
 
-describe("the entries that pass a filter are followed oldest first, from the first or from any", () => {
+describe("follows matching entries oldest first, from the first or from any entry", () => {
   test.each([...FILTERS, ...RANGED, ...COMBINED])("%s", async (query, where) => {
     const expected = await idsWhere(where, "asc");
     expect(await follow(0, query, 2)).toEqual(expected.slice(0, 60));
@@ -119,8 +119,8 @@ async function listQuery(query: string): Promise<SentQuery> {
   return queries.at(-1)!;
 }
 
-describe("of 50,000 entries, a page of 25 reads 100 at most", () => {
-  test.each([...FILTERS, ...RANGED])("%s", async (query) => {
+describe("among 50,000 entries, a page of 25", () => {
+  test.each([...FILTERS, ...RANGED])("reads at most 100 entries: %s", async (query) => {
     const { body } = await list(query);
     const next = body.next_page_token && `${query}&page_token=${body.next_page_token}`;
     const followed = [`${query}&after=0`, `${query}&after=${body.data.at(-1).id}`];
@@ -131,13 +131,13 @@ describe("of 50,000 entries, a page of 25 reads 100 at most", () => {
     }
   });
 
-  test.each(COMBINED)("or reads an index, with several filters: %s", async (query) => {
+  test.each(COMBINED)("reads an index with several filters: %s", async (query) => {
     const plan = await planOf(sql, await listQuery(query));
     expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
   });
 });
 
-test("an entry says who did what to what", async () => {
+test("an entry contains the actor, the action and the subject", async () => {
   const { body } = await list("operator=2&page_size=1");
   const [entry] = body.data;
   expect(entry).toEqual({
@@ -165,7 +165,7 @@ test("an entry says who did what to what", async () => {
 });
 
 test.each(["operator=0", "workspace=-1", "operator=999", "subject=workspace/999"])(
-  "what no entry has (%s) finds nothing",
+  "filters without matches (%s) return an empty list",
   async (query) => {
     expect((await list(query)).body).toEqual({ data: [], next_page_token: "" });
   },
@@ -186,12 +186,12 @@ test.each([
     { created_before: ["created_before must be later than created_after."] },
   ],
   ["after=999999999", { after: ["after must be the id of an audit entry, or 0 to start with the first entry."] }],
-])("what no entry can have (%s) is refused, naming what is allowed", async (query, errors) => {
+])("rejects invalid filters (%s) with the allowed values", async (query, errors) => {
   const { status, body } = await list(query);
   expect([status, body.errors]).toEqual([422, errors]);
 });
 
-test("a page token of other filters is refused", async () => {
+test("rejects a page token of other filters", async () => {
   const { body } = await list("operator=2&page_size=1");
   const refused = await list(`operator=3&page_token=${body.next_page_token}`);
   expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["page_token"]]);
@@ -202,7 +202,7 @@ const WAITING = `
   select from pg_locks join pg_database on pg_database.oid = pg_locks.database
   where datname = current_database() and locktype = 'advisory' and not granted`;
 
-test("an entry that is committed late never comes before one that was listed, on any replica", async () => {
+test("an entry that is committed late never precedes one that was already listed, on any replica", async () => {
   const replica = await startReplica(service.databaseUrl);
   const owner = await service.addOperator("owner");
   const last = (await idsWhere("true"))[0]!;
@@ -239,7 +239,7 @@ test("an entry that is committed late never comes before one that was listed, on
   expect(listed.length).toBeGreaterThanOrEqual(2);
 });
 
-test("an entry names the person or the operator that was changed", async () => {
+test("an entry has the name of the changed person or operator", async () => {
   const { apiKey, id: workspace } = await service.addWorkspace();
   const email = "ada@example.org";
   await service.request("/v1/members", { apiKey, body: { email, role: "viewer" } });

@@ -99,7 +99,7 @@ test("a link is shown once, opens a session in a cookie, and is audited, listed 
   await expectRefused(as.revokeCourierLink({ courier, link: body.data.id }), "COURIER_LINK_NOT_FOUND");
 });
 
-test("a link that is revoked, expired or wrong, or of an archived courier, opens nothing", async () => {
+test("a link that is revoked, expired, wrong or belongs to an archived courier is rejected", async () => {
   const { as, courier, newLink } = await newCourier();
   const [revoked, expired, archived] = [await newLink(), await newLink(), await newLink()];
   await as.revokeCourierLink({ courier, link: revoked.id });
@@ -118,7 +118,7 @@ test("a link that is revoked, expired or wrong, or of an archived courier, opens
   expect(await refused(archived.token, { "x-request-id": "same" })).toEqual(first);
 });
 
-test("a courier has up to 5 links and 5 devices: a further device ends the one used least recently", async () => {
+test("a courier has up to 5 links and 5 devices, and a sixth device signs out the least recently used one", async () => {
   const { as, courier, newLink } = await newCourier();
   const links = [];
   for (let i = 0; i < 5; i++) links.push(await newLink());
@@ -129,7 +129,7 @@ test("a courier has up to 5 links and 5 devices: a further device ends the one u
   expect(statuses).toEqual([401, 200, 200, 200, 200, 200]);
 });
 
-test("guesses are limited by address", async () => {
+test("attempts to guess a link are limited by client address", async () => {
   const own = await startReplica(service.databaseUrl);
   const guess = async () => (await open("none", {}, own)).status;
   const statuses = await Promise.all(Array.from({ length: 80 }, guess));
@@ -162,7 +162,7 @@ test("expired links are deleted with their devices", async () => {
   expect(rows).toEqual([]);
 });
 
-test("a run shows the courier's stops in order, then those that ended today, without what a courier does not need", async () => {
+test("a run lists the courier's open stops in order, then those completed today, without fields hidden from couriers", async () => {
   const { as, id, courier, newLink, assign } = await newCourier();
   const [third, first, second, done, old, tomorrow] = [
     await assign(),
@@ -191,7 +191,7 @@ test("a run shows the courier's stops in order, then those that ended today, wit
   expect(other).toEqual(errorBody("Courier not found, or the courier is archived."));
 });
 
-test("a courier may access only the assigned shipments, by the methods of the page", async () => {
+test("a courier can access only assigned shipments, through the page's methods", async () => {
   const { as, apiKey, id, newLink, assign } = await newCourier();
   const own = await assign();
   const { reference: foreign } = await bookAnd(service, apiKey, ["pay"]);
@@ -237,7 +237,7 @@ test("a courier may access only the assigned shipments, by the methods of the pa
   expect(member.status).toBe(401);
 });
 
-test("acts of a day without a network are recorded once, at the time they were done", async () => {
+test("actions from a day offline are recorded once, with their original times", async () => {
   const { as, newLink, assign } = await newCourier();
   const shipment = await assign();
   await sql.query("update shipment set created_at = now() - interval '1 day' where reference = $1", [shipment]);

@@ -56,7 +56,7 @@ test("a courier is created, read, listed, changed with its etag, and archived", 
   }
 });
 
-test("the external id belongs to one courier who is not archived, and finds that courier", async () => {
+test("an external id belongs to at most one active courier and filters the list", async () => {
   const { as } = await newWorkspace();
   const { id } = await data(as.createCourier(ADA));
   const grace = await data(as.createCourier({ name: "Grace", external_id: "c-8" }));
@@ -68,7 +68,7 @@ test("the external id belongs to one courier who is not archived, and finds that
   expect(await data(as.listCouriers({ external_id: "c-7" }))).toEqual([again]);
 });
 
-test("a list shows every courier once, the newest first, page by page", async () => {
+test("lists each courier once, newest first, page by page", async () => {
   const { as } = await newWorkspace();
   const made: unknown[] = [];
   for (const name of ["A", "B", "C"]) made.unshift(await data(as.createCourier({ name })));
@@ -78,7 +78,7 @@ test("a list shows every courier once, the newest first, page by page", async ()
   expect(second.body.next_page_token).toBe("");
 });
 
-test("a workspace has at most 5,000 couriers who are not archived", async () => {
+test("a workspace can have up to 5,000 active couriers", async () => {
   const { as, id } = await newWorkspace();
   const { id: courier } = await data(as.createCourier({ name: "Ada" }));
   const sql = await connectTo(service.databaseUrl);
@@ -92,7 +92,7 @@ test("a workspace has at most 5,000 couriers who are not archived", async () => 
   await data(as.createCourier({ name: "Grace" }));
 });
 
-test("a courier is assigned by id, with its details at that time", async () => {
+test("a shipment keeps its courier's details from the time of the assignment", async () => {
   const { as, apiKey } = await newWorkspace();
   const { id: courier_id } = await data(as.createCourier(ADA));
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
@@ -118,7 +118,7 @@ test("a courier is assigned by id, with its details at that time", async () => {
   await expectRefused(as.setCourier({ shipment, courier_id }), "COURIER_NOT_FOUND");
 });
 
-test("a courier's figures count the shipments that are left, late and done today", async () => {
+test("a courier's figures count the shipments that are open, late and completed today", async () => {
   const { as, apiKey, id } = await newWorkspace();
   const { id: courier } = await data(as.createCourier(ADA));
   const idle = await data(as.createCourier({ name: "Grace" }));

@@ -5,7 +5,7 @@ import type { Caller } from "../../../src/pipeline/call.ts";
 
 const SECRET = "shp_secret";
 
-test("the use of a key is told although a change during its look-up keeps it from being cached", async () => {
+test("records the use of a key even if a change during its lookup prevents caching", async () => {
   const caller = {} as Caller;
   const cache = createKeyCache("api_key", async () => {
     cache.forgetAll();

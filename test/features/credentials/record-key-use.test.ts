@@ -28,7 +28,7 @@ function recorderOf(...used: readonly string[]) {
   return { ...recorder, warnings, use: (key: string) => (left = [hashKey(key)]) };
 }
 
-test("a replica that ends records which keys came to it, of workspaces and of operators", async () => {
+test("a replica records the used keys of workspaces and operators when it stops", async () => {
   const replica = await startReplica(service.databaseUrl);
   const { apiKey } = await service.addWorkspace();
   const { apiKey: unused } = await service.addWorkspace();
@@ -53,7 +53,7 @@ test("a workspace sees when its key was last used while the service runs", async
   expect(lastUse).toEqual(ANY_TIME);
 });
 
-test("a use never moves the last use back", async () => {
+test("an older use does not replace a newer one", async () => {
   const { apiKey } = await service.addWorkspace();
   await sql.query("update api_key set last_used_at = now() + interval '1 hour' where hash = $1", [hashKey(apiKey)]);
   const before = await rowOf("api_key", apiKey);
@@ -61,7 +61,7 @@ test("a use never moves the last use back", async () => {
   expect(await rowOf("api_key", apiKey)).toEqual(before);
 });
 
-test("recorders of the same keys in another order neither fail nor wait for each other", async () => {
+test("recorders that use the same keys in another order do not deadlock", async () => {
   const made = await Promise.all(Array.from({ length: 20 }, () => service.addWorkspace()));
   const keys = made.map(({ apiKey }) => apiKey);
   const recorders = [keys, keys.toReversed()].map((used) => recorderOf(...used));
@@ -73,7 +73,7 @@ test("recorders of the same keys in another order neither fail nor wait for each
   for (const key of keys) expect((await rowOf("api_key", key)).last_used_at).not.toBeNull();
 });
 
-test("a key that another transaction holds is recorded the next time", async () => {
+test("a key that is locked by another transaction is recorded the next time", async () => {
   const { apiKey } = await service.addWorkspace();
   const recorder = recorderOf(apiKey);
   await sql.query("begin");
@@ -85,7 +85,7 @@ test("a key that another transaction holds is recorded the next time", async () 
   expect((await rowOf("api_key", apiKey)).last_used_at).toEqual(expect.any(Date));
 });
 
-test("uses that could not be recorded are logged, and recorded the next time", async () => {
+test("uses that cannot be recorded are logged, and recorded the next time", async () => {
   const { apiKey } = await service.addWorkspace();
   const recorder = recorderOf(apiKey);
   await sql.query("alter table api_key rename to api_key_away");
@@ -96,7 +96,7 @@ test("uses that could not be recorded are logged, and recorded the next time", a
   expect((await rowOf("api_key", apiKey)).last_used_at).toEqual(expect.any(Date));
 });
 
-test("whoever records last waits for what is being recorded", async () => {
+test("the last call waits for the recording in progress", async () => {
   const { apiKey } = await service.addWorkspace();
   const recorder = recorderOf(apiKey);
   const ended: string[] = [];

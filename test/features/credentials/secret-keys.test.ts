@@ -6,7 +6,7 @@ import { sharedService } from "../../support/service.ts";
 const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
 
-test("keys are purged 90 days after their end, however many there are, and no others", async () => {
+test("purges only keys that expired 90 days ago, regardless of their number", async () => {
   const { id } = await service.addWorkspace();
   const { id: operator } = await service.addOperator();
   const add = (table: string, owner: string, ownerId: number, count: number, end: string) =>

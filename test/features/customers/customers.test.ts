@@ -52,7 +52,7 @@ async function addCustomer() {
   return { own, their, shipment, customer, update, get };
 }
 
-test("a customer that is read is as its shipments show it, with what was booked", async () => {
+test("a customer has the same fields as in its shipments, and its figures", async () => {
   for (const { customer, shipments } of customers) {
     expect(await data(caller.getCustomer({ customer: customer["id"] }))).toEqual(read(customer, shipments));
   }
@@ -71,7 +71,7 @@ test("a customer that is read is as its shipments show it, with what was booked"
   });
 });
 
-test("a missing customer is refused, and an id that is no number is a field error", async () => {
+test("a missing customer is rejected as not found, and a non-numeric id as a field error", async () => {
   for (const customer of [999_999, 0, -1, Number.MAX_SAFE_INTEGER]) {
     await expectRefused(caller.getCustomer({ customer }), "CUSTOMER_NOT_FOUND");
   }
@@ -80,7 +80,7 @@ test("a missing customer is refused, and an id that is no number is a field erro
   }
 });
 
-test("customers are listed newest first, page by page", async () => {
+test("lists customers newest first, page by page", async () => {
   const all = customers.map(({ customer }) => listed(customer));
   expect((await caller.listCustomers()).body).toEqual({ data: all, next_page_token: "" });
   const first = await caller.listCustomers({ page_size: 3 });
@@ -90,7 +90,7 @@ test("customers are listed newest first, page by page", async () => {
   expect(rest.body).toEqual({ data: all.slice(3), next_page_token: "" });
 });
 
-test("customers filtered by email, ignoring case, are exactly those with that email", async () => {
+test("filters customers by email, ignoring case", async () => {
   const shared = customers.slice(3).map(({ customer }) => listed(customer));
   expect(await data(caller.listCustomers({ email: " sHARED@example.ORG" }))).toEqual(shared);
   expect(await data(caller.listCustomers({ email: "shared" }))).toEqual([]);
@@ -100,7 +100,7 @@ test("customers filtered by email, ignoring case, are exactly those with that em
   expect([...one.body.data, ...two]).toEqual(shared);
 });
 
-test("both forms of an internationalized domain are one customer's email", async () => {
+test("both forms of an internationalized domain identify one customer's email", async () => {
   const { apiKey: own } = await service.addWorkspace();
   const emails = ["Ada@b\u00fccher.example", "ada@xn--bcher-kva.example"];
   const booked: ShipmentJson[] = [];
@@ -118,7 +118,7 @@ test("both forms of an internationalized domain are one customer's email", async
   }
 });
 
-test("customers are found by the beginning of their name or of its last word, in any case", async () => {
+test("finds customers by a prefix of their name or of its last word, ignoring case", async () => {
   const { apiKey: own } = await service.addWorkspace();
   const other = await service.addWorkspace();
   const names = ["Radia Perlman", "radia smith", "Per Radiasson", "Ann Radia Lee", "Radia", "100% _", "Radia Radia"];
@@ -149,7 +149,7 @@ test("customers are found by the beginning of their name or of its last word, in
   expect(paged).toEqual(radias);
 });
 
-test("a customer list refuses a page token of other filters, and a page size out of range", async () => {
+test("rejects a page token of other filters, and a page size out of range", async () => {
   const { next_page_token: page_token } = (await caller.listCustomers({ page_size: 1 })).body;
   for (const fields of [{ email: "a@b.c", page_token }, { page_token: "x" }]) {
     await expectRefused(caller.listCustomers(fields), "FIELD_INVALID", {
@@ -161,7 +161,7 @@ test("a customer list refuses a page token of other filters, and a page size out
   }
 });
 
-test("a customer's shipments can be listed with all filters and pages", async () => {
+test("lists a customer's shipments with all filters, page by page", async () => {
   for (const { customer, shipments } of customers) {
     const list = async (query: string) => {
       const path = `/v1/customers/${customer["id"]}/shipments?${query}`;
@@ -178,7 +178,7 @@ test("a customer's shipments can be listed with all filters and pages", async ()
   }
 });
 
-test("a customer that is changed is shown so by its shipments, and booked for by the new name", async () => {
+test("a customer's new name and email appear in its shipments and match later bookings", async () => {
   const { own, their, shipment, update } = await addCustomer();
   const change = { name: "Ada King", email: "King@Example.org" };
   const customer = { ...shipment["customer"], ...change };
@@ -190,7 +190,7 @@ test("a customer that is changed is shown so by its shipments, and booked for by
   expect((await book(service, own))["customer"].id).not.toBe(customer.id);
 });
 
-test("a customer is not given the name and email of another one of the workspace", async () => {
+test("a customer cannot get the name and email of another customer of the workspace", async () => {
   const { own, their, customer } = await addCustomer();
   const booked = await book(service, own, { customer_name: "Grace" });
   const { id } = booked["customer"];
@@ -201,14 +201,14 @@ test("a customer is not given the name and email of another one of the workspace
   expect(await data(their.getCustomer({ customer: id }))).toEqual(read(booked["customer"], [booked]));
 });
 
-test("a list gives figures where it asks for them, which are those of each customer read by itself", async () => {
+test("a list includes each customer's figures on request", async () => {
   const all = customers.map(({ customer, shipments }) => read(customer, shipments));
   expect(await data(caller.listCustomers({ figures: true }))).toEqual(all);
   const byName = { name: "customer 3", figures: true };
   expect(await data(caller.listCustomers(byName))).toEqual([all.find(({ name }: any) => name === "Customer 3")]);
 });
 
-test("figures count all shipments, those that were cancelled too, and mean by revenue what reports do", async () => {
+test("figures count all shipments, including cancelled ones, and define revenue as reports do", async () => {
   const { own, their, shipment, get } = await addCustomer();
   const paid = await bookAnd(service, own, ["pay"]);
   const booked = [
@@ -233,7 +233,7 @@ test("figures count all shipments, those that were cancelled too, and mean by re
   expect((await get()).figures).toEqual({ shipments: 4, last_booked_at, revenue: [] });
 });
 
-test("a customer without shipments has figures of nothing", async () => {
+test("a customer without shipments has zero figures", async () => {
   const { own, their, shipment, get } = await addCustomer();
   const other = await book(service, own, { customer_name: "Grace" });
   const change = { shipment: shipment["reference"], customer_id: other["customer"].id };
@@ -241,7 +241,7 @@ test("a customer without shipments has figures of nothing", async () => {
   expect((await get()).figures).toEqual({ shipments: 0, last_booked_at: null, revenue: [] });
 });
 
-test("phone, notes and default addresses are kept as given, cleared, and shown by no shipment or event", async () => {
+test("phone, notes and default addresses can be set and cleared, and appear in no shipment or event", async () => {
   const { own, their, shipment, customer, update, get } = await addCustomer();
   const change = {
     phone: " +1 (212) 555-0100 ext. 7 ",
@@ -268,7 +268,7 @@ test("phone, notes and default addresses are kept as given, cleared, and shown b
   expect(events.map((event: any) => event.data.customer)).toEqual([customer, customer]);
 });
 
-test("what is wrong with a customer's new facts is told by field", async () => {
+test("rejects invalid customer fields by name", async () => {
   const { update } = await addCustomer();
   expect(
     await invalidFields(
@@ -298,7 +298,7 @@ test("what is wrong with a customer's new facts is told by field", async () => {
   });
 });
 
-test("a change of a customer that is based on what was changed meanwhile is refused, a booking's change too", async () => {
+test("rejects a customer update with a stale etag, including after a booking changed the customer", async () => {
   const { own, update } = await addCustomer();
   expect((await data(update({ etag: "1", notes: "Mine" }))).etag).toBe("2");
   const stale = {
@@ -314,7 +314,7 @@ test("a change of a customer that is based on what was changed meanwhile is refu
   });
 });
 
-test("a change of a customer that is repeated under its idempotency key is made once", async () => {
+test("a customer update repeated with its idempotency key is applied once", async () => {
   const { update } = await addCustomer();
   const headers = { "idempotency-key": "notes-1" };
   const first = await data(update({ notes: "Once" }, headers));

@@ -34,7 +34,7 @@ async function addCustomers(key?: string) {
 const referencesOf = (shipments: readonly ShipmentJson[]) =>
   shipments.map(({ reference }) => reference as string).toSorted((a, b) => (a < b ? -1 : 1));
 
-test("a merged customer's shipments, and what the other one lacks, are the other one's from then on", async () => {
+test("a merge moves the shipments to the other customer and fills its missing fields", async () => {
   const { caller, get, shipmentsOf, merge, change, ada, ida, shipments } = await addCustomers();
   const pickup = { address: "1 Main St", lat: 40.7, lng: -73.9 };
   await change(ada, { phone: "1", notes: "Rings twice" });
@@ -74,7 +74,7 @@ test("a merged customer's shipments, and what the other one lacks, are the other
   expect((await caller.searchShipments({ text: "ida" })).body.customers).toEqual([]);
 });
 
-test("merging with a test key comes to the same, and is done again without a change", async () => {
+test("a merge with a test key works the same, and merging again changes nothing", async () => {
   const { twin } = await service.addWorkspace();
   const { get, merge, ada, ida } = await addCustomers(twin.apiKey);
   const merged = await data(merge(ada, ida));
@@ -83,7 +83,7 @@ test("merging with a test key comes to the same, and is done again without a cha
   expect(await data(merge(ida, ada))).toEqual(merged);
 });
 
-test("a merge that is repeated under its idempotency key is answered as it was", async () => {
+test("a merge repeated with its idempotency key returns the stored response", async () => {
   const { merge, change, ada, ida } = await addCustomers();
   const headers = { "idempotency-key": "merge-1" };
   const first = await merge(ada, ida, headers);
@@ -93,7 +93,7 @@ test("a merge that is repeated under its idempotency key is answered as it was",
   expect(again.headers.get("idempotency-replayed")).toBe("true");
 });
 
-test("bookings, shipments and changes that name a merged customer mean the other one, however often that is merged", async () => {
+test("bookings and changes that name a merged customer use the surviving one, even after several merges", async () => {
   const { caller, get, shipmentsOf, merge, change, ada, ida, shipments, ...calls } = await addCustomers();
   const bookFor = calls.book;
   await merge(ada, ida);
@@ -118,7 +118,7 @@ test("bookings, shipments and changes that name a merged customer mean the other
   expect((await get(ida)).id).toBe(grace);
 });
 
-test("a change that is based on either of two customers is refused once they are one", async () => {
+test("rejects an update with an etag from before the merge", async () => {
   const { merge, change, ada, ida } = await addCustomers();
   const { etag } = await data(change(ida, { notes: "Has a dog" }));
   const merged = await data(merge(ada, ida));
@@ -134,7 +134,7 @@ test("a change that is based on either of two customers is refused once they are
   });
 });
 
-test("a list by name goes on behind a customer who was merged meanwhile", async () => {
+test("a list by name continues after its last customer is merged between pages", async () => {
   const { caller, merge, book: bookFor } = await addCustomers();
   const names = ["Bea Byron", "Bea Clark", "Bea Dean", "Otto Beard"];
   const ids: number[] = [];
@@ -150,7 +150,7 @@ test("a list by name goes on behind a customer who was merged meanwhile", async 
   expect(listed).toEqual(names);
 });
 
-test("what cannot be merged is refused, and stays as it is", async () => {
+test("rejects an invalid merge without changing the customers", async () => {
   const { caller, merge, change, ada, ida } = await addCustomers();
   const list = () => data(caller.listCustomers({ figures: true }));
   const before = await list();
@@ -168,7 +168,7 @@ test("what cannot be merged is refused, and stays as it is", async () => {
   expect(await list()).toEqual(before.map((it: object) => ({ ...it, etag: "3" })));
 });
 
-test("ten thousand shipments are moved at once, and more are refused with the way round", async () => {
+test("moves up to ten thousand shipments at once, and otherwise suggests merging in the other direction", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const { caller, shipmentsOf, merge, ada, ida } = await addCustomers(apiKey);
   const many = { workspace: id, customer: String(ida), salt: "many" };
@@ -190,7 +190,7 @@ test("ten thousand shipments are moved at once, and more are refused with the wa
 
 const ROUNDS = 10;
 
-test("no shipment is lost that is booked for a customer while it is merged, whichever way they are named", async () => {
+test("keeps shipments that are booked for a customer during a merge, by id or by name", async () => {
   const { apiKey } = await service.addWorkspace();
   const caller = service.as(apiKey);
   let reached = 0;
@@ -226,7 +226,7 @@ test("no shipment is lost that is booked for a customer while it is merged, whic
   expect(reached).toBeLessThan(ROUNDS * 12);
 });
 
-test("of two customers that are merged into each other at the same time, one stays with all shipments", async () => {
+test("of two customers that are merged into each other at the same time, one remains with all shipments", async () => {
   const { apiKey } = await service.addWorkspace();
   const caller = service.as(apiKey);
   for (let round = 0; round < 8; round++) {

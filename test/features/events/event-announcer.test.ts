@@ -35,7 +35,7 @@ afterEach(async () => {
   await listener.end();
 });
 
-test("every kind of change is announced to other replicas, once for each transaction, and reaches their streams", async () => {
+test("announces every kind of change once per transaction to other replicas and their streams", async () => {
   const webhookAnswer = Promise.withResolvers<number>();
   const receiver = await startReceiver(async (response) => {
     response.writeHead(await webhookAnswer.promise).end();
@@ -93,7 +93,7 @@ test("every kind of change is announced to other replicas, once for each transac
   await Promise.all([writer.close(), reader.close()]);
 });
 
-test("an announcement that fails is sent again, with all that was written meanwhile, once the database is back", async () => {
+test("repeats a failed announcement, including later changes, once the database is back", async () => {
   const warnings: string[] = [];
   const log = pino({ level: "warn" }, { write: (line) => void warnings.push(line) });
   const proxy = await startTcpProxy(database.url);

@@ -50,7 +50,7 @@ const watch = (
 
 const outline = (events: any[]) => events.map(({ number, type }) => `${number} ${type}`);
 
-test("a booking writes one event, which holds the shipment as answered", async () => {
+test("a booking writes one event, which contains the shipment as in the response", async () => {
   const { apiKey } = await service.addWorkspace();
   const shipment = await book(apiKey);
   expect(await eventsOf(apiKey, shipment)).toEqual([
@@ -70,7 +70,7 @@ test("a booking writes one event, which holds the shipment as answered", async (
   ]);
 });
 
-test("every state change writes its events, numbered without gaps, each with the shipment as it was then", async () => {
+test("every state change writes its events, numbered without gaps, each with the shipment at that time", async () => {
   const { apiKey } = await service.addWorkspace();
   const booked = await book(apiKey);
   const change = { shipment: booked["reference"], pickup_address: "Elsewhere" };
@@ -101,13 +101,13 @@ test.each<[way: Step[], types: string[]]>([
     ["cancel", "pay"],
     ["created", "cancelled", "paid"],
   ],
-])("after a cancel a payment and a refund write their event: %j", async (way, types) => {
+])("payments and refunds after a cancellation write their events: %j", async (way, types) => {
   const { apiKey } = await service.addWorkspace();
   const events = await eventsOf(apiKey, await bookAnd(service, apiKey, way));
   expect(outline(events)).toEqual(types.map((type, i) => `${i + 1} shipment.${type}`));
 });
 
-test("a call that changes nothing or is refused writes no event", async () => {
+test("a call that changes nothing or is rejected writes no event", async () => {
   const { apiKey } = await service.addWorkspace();
   const booked = await book(apiKey);
   const shipment = booked["reference"];
@@ -133,7 +133,7 @@ test("concurrent changes number their events without gaps, and the last event ho
   expect(events.at(-1).data).toEqual(await data(caller.getShipment({ shipment })));
 });
 
-test("the event log alone rebuilds every shipment of the workspace", async () => {
+test("every shipment of the workspace can be rebuilt from the event log alone", async () => {
   const { apiKey } = await service.addWorkspace();
   for (let i = 0; i < 12; i++) {
     const shipment = await book(apiKey, { metadata: { box: `${i}` } });
@@ -164,7 +164,7 @@ test("a shipment's events are listed page by page", async () => {
   expect(await invalidFields(list({ page_token: "nonsense" }))).toEqual(["page_token"]);
 });
 
-test("the event feed returns only the types asked for, and refuses an unknown type", async () => {
+test("the event feed returns only the requested types, and rejects an unknown type", async () => {
   const { apiKey } = await service.addWorkspace();
   await bookAnd(service, apiKey, ["pay"]);
   const page = await readFeed(apiKey, { types: ["shipment.paid", "shipment.cancelled"] });
@@ -173,7 +173,7 @@ test("the event feed returns only the types asked for, and refuses an unknown ty
   expect(Object.keys(errors)).toEqual(["types[0]"]);
 });
 
-test("the event feed refuses a cursor of another workspace, and text that is no cursor", async () => {
+test("the event feed rejects invalid cursors and those of another workspace", async () => {
   const mine = await service.addWorkspace();
   const theirs = await service.addWorkspace();
   await book(theirs.apiKey);
@@ -185,7 +185,7 @@ test("the event feed refuses a cursor of another workspace, and text that is no 
   }
 });
 
-test("an event that commits late is not skipped by a cursor returned before", async () => {
+test("an event that commits late is not skipped by a cursor returned earlier", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const late = await connectTo(service.databaseUrl);
   await late.query("begin");
@@ -230,7 +230,7 @@ test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   },
 );
 
-test("watchEvents answers at once in a workspace without events, and again within 15 seconds", async () => {
+test("watchEvents responds at once in a workspace without events, and again within 15 seconds", async () => {
   const { apiKey } = await service.addWorkspace();
   vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -246,7 +246,7 @@ test("watchEvents answers at once in a workspace without events, and again withi
   }
 });
 
-test("a heartbeat holds the cursor of the last event", async () => {
+test("a heartbeat contains the cursor of the last event", async () => {
   const { apiKey } = await service.addWorkspace();
   await book(apiKey);
   const { cursor } = await readFeed(apiKey);
@@ -255,7 +255,7 @@ test("a heartbeat holds the cursor of the last event", async () => {
   expect(heartbeat).toEqual({ ...HEARTBEAT, cursor });
 });
 
-test("watchEvents from now sends nothing of the past, and its first cursor leads to what follows", async () => {
+test("watchEvents from now sends no past events, and its first cursor leads to later ones", async () => {
   const { apiKey } = await service.addWorkspace();
   const client = service.grpcClient(apiKey, EventService);
   expect(await take(1, client.watchEvents({ fromNow: true }))).toEqual([HEARTBEAT]);
@@ -272,7 +272,7 @@ test("watchEvents from now sends nothing of the past, and its first cursor leads
   }
 });
 
-test("watchEvents sends only events of the caller's workspace and of the types asked for", async () => {
+test("watchEvents sends only events of the caller's workspace and of the requested types", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   await book(other.apiKey);
@@ -283,7 +283,7 @@ test("watchEvents sends only events of the caller's workspace and of the types a
   expect(seen?.data).toMatchObject({ shipment: shipment["reference"], type: "shipment.paid" });
 });
 
-test("watchEvents is refused for a wrong key, invalid fields or an invalid cursor", async () => {
+test("watchEvents rejects a wrong key, invalid fields and an invalid cursor", async () => {
   const { apiKey } = await service.addWorkspace();
   const codeOf = async (client: Client<typeof EventService>, request: object) => {
     const error = await take(1, client.watchEvents(request)).catch((it: unknown) => it);
@@ -311,7 +311,7 @@ test("an event stream ends at the caller's deadline", async () => {
 });
 
 test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
-  "an event stream by %s with a deadline beyond the range of timers goes on",
+  "an event stream by %s accepts a deadline beyond the range of timers",
   async (protocol) => {
     const { apiKey } = await service.addWorkspace();
     const client = rpcClient(EventService, PROTOCOLS[protocol], service, apiKey);
@@ -324,7 +324,7 @@ test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   },
 );
 
-test("an event stream whose caller does not watch the deadline ends with it, not as if it were whole", async () => {
+test("an event stream ends with DEADLINE_EXCEEDED even if the caller does not enforce its deadline", async () => {
   const { apiKey } = await service.addWorkspace();
   const path = "/shipments.v1.EventService/WatchEvents";
   const headers = { "x-api-key": apiKey };
@@ -350,7 +350,7 @@ test("an event stream whose caller does not watch the deadline ends with it, not
   expect(await answer.text()).toContain('"error":{"code":"deadline_exceeded"');
 });
 
-test("a workspace can hold 20 event streams open at most, which does not limit other workspaces", async () => {
+test("a workspace can have up to 20 open event streams, independently of other workspaces", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   const leaving = new AbortController();
@@ -369,7 +369,7 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
   await Promise.allSettled(streams);
 });
 
-test("a workspace can hold 100 event streams open at most, however many people it invites", async () => {
+test("a workspace can have up to 100 open event streams, however many people it invites", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const leaving = new AbortController();
   const open = async (cookie: string): Promise<string> => {
@@ -407,7 +407,7 @@ test("a workspace can hold 100 event streams open at most, however many people i
   leaving.abort();
 });
 
-test("streams read when their feed has grown, and one statement for all of them tells that", async () => {
+test("streams read only after their feed has grown, which one statement checks for all of them", async () => {
   const log = await startStatementLog(service.databaseUrl);
   const replica = await startReplica(log.url);
   const leaving = new AbortController();
@@ -433,7 +433,7 @@ test("streams read when their feed has grown, and one statement for all of them 
   leaving.abort();
 });
 
-test("event streams end with UNAVAILABLE when the service stops, and do not delay it", async () => {
+test("event streams end with UNAVAILABLE when the service stops, without delaying it", async () => {
   const stopping = await startService();
   const { apiKey } = await stopping.addWorkspace();
   const client = stopping.grpcClient(apiKey, EventService);

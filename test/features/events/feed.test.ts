@@ -36,7 +36,7 @@ async function fillFeed(sql: pg.Client, workspace: number, count: number): Promi
   await sql.query("update feed set position = $2 where workspace_id = $1", [workspace, count]);
 }
 
-test("positions are 1, 2, 3, ... in each workspace, whatever the events are of, the same in the feed and in a shipment's events", async () => {
+test("positions count 1, 2, 3, ... per workspace, for all kinds of events, in the feed and in a shipment's events", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   const first = await bookAnd(service, apiKey, ["pay"]);
@@ -59,7 +59,7 @@ test("positions are 1, 2, 3, ... in each workspace, whatever the events are of, 
   expect(positionsOf(events)).toEqual([1, 2, 3]);
 });
 
-test("two replicas that write to one workspace leave no gap, nor do calls that are refused and transactions that are rolled back, and no reader sees one", async () => {
+test("concurrent writes by two replicas, rejected calls and rollbacks leave no gap that a reader could see", async () => {
   const database = await createDatabase();
   const replicas = [await startReplica(database.url), await startReplica(database.url)];
   const { apiKey, id } = await replicas[0]!.addWorkspace();
@@ -111,7 +111,7 @@ test("two replicas that write to one workspace leave no gap, nor do calls that a
   expect(seen).toEqual(range(1, rows[0].count));
 });
 
-test("a transaction that stays open in another database of the server, or in this one, holds up no feed", async () => {
+test("a transaction that stays open in this or another database of the server does not delay the feed", async () => {
   const { apiKey } = await service.addWorkspace();
   const elsewhere = await connectTo(inject("adminDatabaseUrls")[0]!);
   const here = await connectTo(service.databaseUrl);
@@ -127,7 +127,7 @@ test("a transaction that stays open in another database of the server, or in thi
   for (const open of [elsewhere, here]) await open.query("rollback");
 });
 
-test("rows that were copied into the database of another server are all shown, and positions go on after them", async () => {
+test("a feed copied to another database server is complete, and new positions continue after it", async () => {
   const { apiKey, id } = await service.addWorkspace();
   await bookAnd(service, apiKey, ["pay"]);
   const before = await readFeed(apiKey);
@@ -151,7 +151,7 @@ test("rows that were copied into the database of another server are all shown, a
   expect(positionsOf(after.data)).toEqual([4]);
 });
 
-test("a page of some types ends after a bounded number of others, and its cursor is past them", async () => {
+test("a page filtered by type ends after a bounded number of other events, and its cursor is behind them", async () => {
   const database = await createDatabase();
   const sql = await connectTo(database.url);
   await announcePlans(sql);
@@ -191,7 +191,7 @@ test("a page of some types ends after a bounded number of others, and its cursor
   expect(positionsOf(last.data)).toEqual([paid + 1]);
 });
 
-test("after takes the position of the last event that is known, and no other text in digits", async () => {
+test("accepts the position of a known event as the cursor, but no other numeric text", async () => {
   const { apiKey } = await service.addWorkspace();
   await bookAnd(service, apiKey, ["pay"]);
   const { cursor } = await readFeed(apiKey);
@@ -204,7 +204,7 @@ test("after takes the position of the last event that is known, and no other tex
   }
 });
 
-test("a stream sends an event that nobody has announced", async () => {
+test("a stream sends an event that was not announced", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const stream = service.grpcClient(apiKey, EventService).watchEvents({});
   const next = stream[Symbol.asyncIterator]();
@@ -219,7 +219,7 @@ test("a stream sends an event that nobody has announced", async () => {
   await next.return?.(undefined);
 });
 
-test("the newest come first on request, and a cursor leads to those before", async () => {
+test("lists the newest events first on request, and the cursor leads to older ones", async () => {
   const { apiKey, id } = await service.addWorkspace();
   await fillFeed(await connectTo(service.databaseUrl), id, LOOKED_AT + 10);
   const shipment = await bookAnd(service, apiKey, ["pay"]);
@@ -267,7 +267,7 @@ test("the newest come first on request, and a cursor leads to those before", asy
   expect(await page({ subject: "SHP-000000000000" })).toMatchObject({ positions: [] });
 });
 
-test("one event is answered as the feed has it, and that of another workspace as none", async () => {
+test("getEvent returns an event as in the feed, and not found for an event of another workspace", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   await book(service, apiKey);

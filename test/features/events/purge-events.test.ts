@@ -21,7 +21,7 @@ async function untilFeedHas(count: number, apiKey: string): Promise<any> {
   });
 }
 
-test("events older than the retention are deleted, and a cursor among them goes on with the oldest that is kept", async () => {
+test("deletes events older than the retention period, and a deleted event's cursor continues with the oldest one left", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   await bookAnd(service, apiKey, ["pay", "advance"]);
@@ -40,7 +40,7 @@ test("events older than the retention are deleted, and a cursor among them goes 
   expect((await feed(other.apiKey)).data).toEqual([]);
 });
 
-test("more events than a batch are deleted, by replicas that purge at the same time", async () => {
+test("concurrent purges by several replicas delete more events than one batch", async () => {
   const { apiKey, id } = await service.addWorkspace();
   await service.app.em.execute(
     `insert into event (workspace_id, position, subject, number, type, data, created_at)
@@ -52,7 +52,7 @@ test("more events than a batch are deleted, by replicas that purge at the same t
   expect((await feed(apiKey)).data).toEqual([]);
 });
 
-test("a service that is told how long to keep events deletes older ones, and one that is not keeps them", async () => {
+test("the service deletes old events only if a retention period is configured", async () => {
   const { apiKey } = await service.addWorkspace();
   await book(service, apiKey);
   await untilFeedHas(1, apiKey);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createRejectIfInFlight } from "../../../src/features/idempotency/with-idempotency.ts";
 import type { AnyCall } from "../../../src/pipeline/call.ts";
 
-test("a call whose key is in flight is refused until the other has ended, but for another account's", async () => {
+test("rejects a call while another one of the same account with its key is in flight", async () => {
   const rejectIfInFlight = createRejectIfInFlight();
   const callOf = (account: string, idempotencyKey?: string) => ({ caller: { account }, idempotencyKey }) as AnyCall;
   const { promise: work, resolve: end } = Promise.withResolvers<string>();

@@ -30,10 +30,10 @@ test.each([
   [true, RotateWebhookSecretResponseSchema],
   [false, CreateShipmentResponseSchema],
   [false, GetWebhookResponseSchema],
-])("that a response holds a secret is %j: %s", (holds, schema) => expect(holdsSecret(schema)).toBe(holds));
+])("reports whether a response contains a secret (%j): %s", (holds, schema) => expect(holdsSecret(schema)).toBe(holds));
 
 describe("a sealed response", () => {
-  test("opens to what was sealed, with the same keys for the same request", () => {
+  test("can be opened with the same keys for the same request", () => {
     const property = fc.property(fc.uint8Array(), (response) => {
       const opened = openResponse(sealResponse(response, FOR), FOR);
       expect(Buffer.from(opened!)).toEqual(Buffer.from(response));
@@ -45,12 +45,12 @@ describe("a sealed response", () => {
     ["secret key", { secretKey: "sho_secret2" }],
     ["idempotency key", { idempotencyKey: "order-8" }],
     ["request", { request: "method 2" }],
-  ])("does not open with another %s", (_, change) => {
+  ])("cannot be opened with another %s", (_, change) => {
     const sealed = sealResponse(Buffer.from("secret"), FOR);
     expect(openResponse(sealed, { ...FOR, ...change })).toBeUndefined();
   });
 
-  test("does not open when any byte but the first is another, or some are gone", () => {
+  test("cannot be opened if any byte but the first is changed, or if bytes are missing", () => {
     const sealed = sealResponse(Buffer.from("secret"), FOR);
     for (let i = 1; i < sealed.length; i++) {
       const changed = Buffer.from(sealed);
@@ -60,13 +60,13 @@ describe("a sealed response", () => {
     }
   });
 
-  test("is another every time", () => {
+  test("differs on every call", () => {
     const seal = () => sealResponse(Buffer.from("secret"), FOR).toString("hex");
     expect(seal()).not.toBe(seal());
   });
 });
 
-describe("of a call that makes a secret, the database", async () => {
+describe("for a call that creates a secret, the database", async () => {
   const service = await sharedService();
 
   const HOOK = { url: "https://example.org/hook" };
@@ -76,7 +76,7 @@ describe("of a call that makes a secret, the database", async () => {
     return (rows as { response: Buffer }[]).map(({ response }) => response.toString("latin1"));
   };
 
-  test("has no key of an operator in the clear, and a repetition gets it again", async () => {
+  test("does not contain an operator's key in plain text, and a retry returns the key again", async () => {
     const { id, key: apiKey } = await service.addOperator("owner");
     const fields = { name: "Deployer", kind: "machine", role: "viewer" };
     const create = () => service.as(apiKey).createOperator(fields, { "idempotency-key": "make-one" });
@@ -91,7 +91,7 @@ describe("of a call that makes a secret, the database", async () => {
     expect([again.headers.get("idempotency-replayed"), again.text]).toEqual(["true", first.text]);
   });
 
-  test("has no secret of a webhook among its stored responses, and another key of the workspace does not get it", async () => {
+  test("does not contain a webhook secret in plain text, and another key of the workspace cannot read it", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const headers = { "idempotency-key": "hook-7" };
     const create = (key: string) => service.as(key).createWebhook(HOOK, headers);
@@ -109,7 +109,7 @@ describe("of a call that makes a secret, the database", async () => {
     });
   });
 
-  test("gives a response that an earlier release stored in the clear", async () => {
+  test("can contain a plain response from an earlier release, which a retry returns", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const create = () => service.as(apiKey).createWebhook(HOOK, { "idempotency-key": "hook-8" });
     await create();

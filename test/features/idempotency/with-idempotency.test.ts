@@ -24,7 +24,7 @@ async function countShipments(workspaceId: number): Promise<number> {
 const expectKeyRefused = (call: Parameters<typeof expectRefused>[0], reason: RefusalReason, text: string) =>
   expectRefused(call, reason, { idempotency_key: text });
 
-test("a booking repeated with its idempotency key gets the first answer, and is made once", async () => {
+test("a booking repeated with its idempotency key gets the first response and is made once", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const first = await book(apiKey, "order-7");
   const second = await book(apiKey, "order-7");
@@ -35,7 +35,7 @@ test("a booking repeated with its idempotency key gets the first answer, and is 
   expect(await countShipments(id)).toBe(1);
 });
 
-test("an idempotency key works from JSON to gRPC", async () => {
+test("an idempotency key used over JSON is recognized over gRPC", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const { reference: shipment } = await data(book(apiKey, "json-and-grpc"));
   const headers = { "idempotency-key": "cancel-it" };
@@ -46,14 +46,14 @@ test("an idempotency key works from JSON to gRPC", async () => {
   expect(await countShipments(id)).toBe(1);
 });
 
-test("a request whose fields come in another order is the same request to an idempotency key", async () => {
+test("the order of a request's fields does not matter to its idempotency key", async () => {
   const { apiKey } = await service.addWorkspace();
   const first = await book(apiKey, "maps", { metadata: { a: "1", b: "2" } });
   const second = await book(apiKey, "maps", { metadata: { b: "2", a: "1" } });
   expect(second.text).toBe(first.text);
 });
 
-test("an idempotency key that came with another request is refused, by the same method and by another", async () => {
+test("rejects an idempotency key that was used for another request, by the same or another method", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const { reference: shipment } = await data(book(apiKey, "reused"));
   for (const call of [
@@ -69,7 +69,7 @@ test("an idempotency key that came with another request is refused, by the same 
   expect(await countShipments(id)).toBe(1);
 });
 
-test("of concurrent bookings with one idempotency key, one is made; the others are told to wait, or get its answer", async () => {
+test("of concurrent bookings with one idempotency key, one is made, and the others get its response or must wait", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const answers = await Promise.all(Array.from({ length: 20 }, () => book(apiKey, "at-once")));
   const made = answers.filter(({ status }) => status === 201);
@@ -86,7 +86,7 @@ test("of concurrent bookings with one idempotency key, one is made; the others a
   expect(await countShipments(id)).toBe(1);
 });
 
-test("a refused call stores no response, and can be retried with its idempotency key", async () => {
+test("a rejected call stores no response and can be retried with its idempotency key", async () => {
   const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
   expect((await book(apiKey, "again")).status).toBe(422);
   await setPaymentProvider(service.app.em, id, "manual");
@@ -102,7 +102,7 @@ test("workspaces do not share idempotency keys", async () => {
   expect(otherBody.data.reference).not.toBe(body.data.reference);
 });
 
-test("a read and a quote ignore an idempotency key", async () => {
+test("reads and quotes ignore the idempotency key", async () => {
   const { apiKey } = await service.addWorkspace();
   const headers = { "idempotency-key": "read" };
   for (let i = 0; i < 2; i++) {
@@ -114,14 +114,14 @@ test("a read and a quote ignore an idempotency key", async () => {
   }
 });
 
-test.each(["two words", "x".repeat(256), "\u00fc"])("the idempotency key %j is refused", async (key) => {
+test.each(["two words", "x".repeat(256), "\u00fc"])("rejects the idempotency key %j", async (key) => {
   const { id, apiKey } = await service.addWorkspace();
   const text = "Idempotency-Key must be sent once, with 1 to 255 visible characters.";
   await expectKeyRefused(book(apiKey, key), "FIELD_INVALID", text);
   expect(await countShipments(id)).toBe(0);
 });
 
-test("a stored response expires after a day, when it is looked up and by the purge", async () => {
+test("a stored response expires after a day, both on lookup and in the purge", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const age = () =>
     service.app.em.fork().execute(
@@ -139,7 +139,7 @@ test("a stored response expires after a day, when it is looked up and by the pur
   expect(await service.app.em.fork().execute("select from kept_answer where workspace_id = ?", [id])).toEqual([]);
 });
 
-test("200 bookings interrupted by a kill and then repeated with their idempotency keys are each made once", async () => {
+test("200 bookings interrupted by a kill and repeated with their idempotency keys are each made once", async () => {
   const database = await createDatabase();
   const onlooker = await startReplica(database.url);
   const { apiKey, id } = await onlooker.addWorkspace();

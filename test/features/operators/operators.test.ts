@@ -47,7 +47,7 @@ const addKeys = (operator: number, count: number) =>
 const untilRefused = (on: TestService, key: string) =>
   eventually("the end of the key", async () => (await on.as(key).getSelf()).status === 401);
 
-test("an operator is created with a key that works, and is got and listed without it", async () => {
+test("an operator is created with an active key, which later responses omit", async () => {
   const email = freshEmail();
   const { status, body } = await as.createOperator({ ...PERSON, name: " Ada ", email });
   const key = {
@@ -79,7 +79,7 @@ test("an operator is created with a key that works, and is got and listed withou
   expect(row!.hash).toMatch(/^[A-Za-z0-9_-]{43}$/);
 });
 
-test("operators are listed oldest first, page by page, and the revoked ones only when asked for", async () => {
+test("lists operators oldest first, page by page, and revoked ones only on request", async () => {
   const ids = [owner.id];
   for (let i = 0; i < 4; i++) ids.push((await create()).id);
   await as.revokeOperator({ operator: ids[2] });
@@ -105,12 +105,12 @@ test("operators are listed oldest first, page by page, and the revoked ones only
 });
 
 describe("an email", () => {
-  test.each([undefined, "", "  "])("is required for a person, and %j is none", async (email) => {
+  test.each([undefined, "", "  "])("is required for a person, and %j is rejected", async (email) => {
     const text = "email is required for a person.";
     await expectRefused(as.createOperator({ ...PERSON, email }), "FIELD_INVALID", { email: text });
   });
 
-  test("is refused while another operator has it, in whatever case, and its own may be written otherwise", async () => {
+  test("is unique among active operators, ignoring case, and its case can be changed", async () => {
     const { id: operator, email } = await createPerson();
     const another = await createPerson();
     const loud = email.toUpperCase();
@@ -122,7 +122,7 @@ describe("an email", () => {
     expect(await createPerson({ email })).toMatchObject({ email });
   });
 
-  test("goes to one of those who take it at the same time", async () => {
+  test("goes to one of several operators created with it at the same time", async () => {
     const fields = { ...PERSON, email: freshEmail() };
     const taking = Array.from({ length: 8 }, () => as.createOperator(fields));
     const refused = (await Promise.all(taking)).filter(({ status }) => status !== 201);
@@ -134,7 +134,7 @@ describe("an email", () => {
 describe("the last owner", () => {
   const OWNER = { ...MACHINE, role: "owner" };
 
-  test("can be neither revoked nor given a lesser role, until there is another that is not revoked", async () => {
+  test("cannot be revoked or demoted until there is another active owner", async () => {
     const operator = owner.id;
     const another = await create(OWNER);
     await data(as.revokeOperator({ operator: another.id }));
@@ -148,7 +148,7 @@ describe("the last owner", () => {
     await data(as.revokeOperator({ operator }));
   });
 
-  test("stays when all owners are revoked or demoted at the same time", async () => {
+  test("remains when all owners are revoked or demoted at the same time", async () => {
     const helper = await service.addOperator("owner");
     const owners = [owner.id, helper.id];
     for (let i = 0; i < 3; i++) owners.push((await create(OWNER)).id);
@@ -163,7 +163,7 @@ describe("the last owner", () => {
   });
 });
 
-test("a revoked operator has no keys, and cannot be changed, rotated, signed in or revoked again", async () => {
+test("a revoked operator has no keys and cannot be updated, get a new key, sign in or be revoked again", async () => {
   const { id: operator } = await createPerson();
   const revoked = await data(as.revokeOperator({ operator }));
   expect(revoked).toMatchObject({ id: operator, revoked_at: ANY_TIME, keys: [] });
@@ -177,7 +177,7 @@ test("a revoked operator has no keys, and cannot be changed, rotated, signed in 
   }
 });
 
-test.each(["999999999", "0", "-1", 2 ** 40])("there is no operator %s", async (operator) => {
+test.each(["999999999", "0", "-1", 2 ** 40])("operator %s is not found", async (operator) => {
   for (const call of [
     as.getOperator({ operator }),
     as.updateOperator({ operator, name: "New" }),
@@ -189,14 +189,14 @@ test.each(["999999999", "0", "-1", 2 ** 40])("there is no operator %s", async (o
   }
 });
 
-test("an update changes what is given and leaves the rest", async () => {
+test("an update changes the given fields and leaves the rest", async () => {
   const { key: _, keyId: __, ...before } = await create({ ...MACHINE, email: freshEmail() });
   const changed = { ...before, role: "viewer" };
   expect(await data(as.updateOperator({ operator: before.id, role: "viewer" }))).toEqual(changed);
   expect(await data(as.updateOperator({ operator: before.id }))).toEqual(changed);
 });
 
-test("a rotation ends the other keys at once, or after the overlap, or when they were to end anyway", async () => {
+test("a rotation ends the other keys at once, after the overlap, or at their earlier expiry", async () => {
   const { id: operator, key, keys } = await create();
   const rotate = async (overlap_seconds?: number) => (await as.rotateOperatorKey({ operator, overlap_seconds })).body;
   const second = await rotate(604_800);
@@ -217,7 +217,7 @@ test("a rotation ends the other keys at once, or after the overlap, or when they
 });
 
 describe("one key of several", () => {
-  test("is created, rotated and revoked by its operator, whatever its role, and the others go on", async () => {
+  test("can be created, rotated and revoked by its operator in any role, and the other keys stay active", async () => {
     const { id: operator, keyId, key } = await create({ ...MACHINE, role: "viewer" });
     const self = service.as(key);
     const made = (await self.createOperatorKey({ operator, name: " Laptop " })).body;
@@ -237,7 +237,7 @@ describe("one key of several", () => {
   });
 
   test.each(["alone", "with all others"])(
-    "that the call comes with, replaced %s, goes on for 10 minutes, in which the lost answer can be had again",
+    "stays active for 10 minutes after rotating itself %s, so that a lost response can be read again",
     async (which) => {
       const { id: operator, keyId, key } = await create();
       const fields = { operator, ...(which === "alone" ? { key: keyId } : {}) };
@@ -250,7 +250,7 @@ describe("one key of several", () => {
     },
   );
 
-  test("of another operator is for owners to change", async () => {
+  test("can be changed for another operator only by owners", async () => {
     const { id: operator, keyId: key } = await create();
     const stranger = service.as((await service.addOperator("operator")).key);
     for (const call of [
@@ -265,7 +265,7 @@ describe("one key of several", () => {
     expect(await keysOf(operator)).toEqual([]);
   });
 
-  test("is the last one that a machine can end, and has to be the operator's own", async () => {
+  test("cannot be revoked by a machine if it is its last, or accessed if it belongs to another operator", async () => {
     const { id: operator, keyId, key } = await create();
     const self = service.as(key);
     const revoke = (id: string) => self.revokeOperatorKey({ operator, key: id });
@@ -284,7 +284,7 @@ describe("one key of several", () => {
     }
   });
 
-  test("among 20 is rotated alone; no more are created, and a rotation of all ends the oldest", async () => {
+  test("out of 20 can be rotated alone, but none can be added, and rotating all of them ends the oldest", async () => {
     const { id: operator } = await create();
     await addKeys(operator, 19);
     const text = "The operator has 20 active keys, the maximum. Revoke one first.";
@@ -304,7 +304,7 @@ describe("one key of several", () => {
   });
 });
 
-test("a changed role holds at once on the replica that changed it, and soon on the other", async () => {
+test("a changed role applies at once on the replica that changed it, and soon on the other", async () => {
   const { id: operator, key } = await create({ ...MACHINE, role: "owner" });
   const tryOn = async (on: TestService) => (await on.as(key).createOperator(MACHINE)).status;
   for (let round = 0; round < 3; round++) {
@@ -334,12 +334,12 @@ test.each([
   ["role", { role: undefined }],
   ["email", { email: "no email" }],
   ["role", { role: "king" }],
-])("the field %s is refused as in %o", async (field, change) => {
+])("rejects field %s in %o", async (field, change) => {
   const { body } = await as.createOperator({ ...MACHINE, ...change });
   expect(Object.keys(body.errors)).toEqual([field]);
 });
 
-describe("a link to sign in by", () => {
+describe("a sign-in link", () => {
   const linkFor = async (operator: number): Promise<string> =>
     (await as.createOperatorSignInLink({ operator })).body.sign_in_path;
   const self = ({ request }: SignedIn) => request("/admin/v1/self");
@@ -347,7 +347,7 @@ describe("a link to sign in by", () => {
   test.each([
     ["revoked", (operator: number) => as.revokeOperator({ operator })],
     ["given another email", (operator: number) => as.updateOperator({ operator, email: freshEmail() })],
-  ])("ends with its sessions when the operator is %s, for good", async (_, end) => {
+  ])("stays invalid with its sessions after the operator is %s", async (_, end) => {
     const { id, email } = await createPerson();
     const session = await signInByPath(service, await linkFor(id));
     const elsewhere = await signInByPath(other, await linkFor(id));
@@ -366,7 +366,7 @@ describe("a link to sign in by", () => {
     expect((await self(anew)).body.data.id).toBe(again);
   });
 
-  test("lets a person act in the operator's role, under the name that owners gave", async () => {
+  test("lets a person act in the operator's role, audited under the operator's name", async () => {
     const { id, email } = await createPerson({ role: "operator" });
     const { body } = await as.createOperatorSignInLink({ operator: id });
     expect(body.data).toMatchObject({ id, email });
@@ -384,7 +384,7 @@ describe("a link to sign in by", () => {
     ]);
   });
 
-  test("is for owners to make, and for everybody for themselves, but not for machines", async () => {
+  test("can be created by owners for others and by operators for themselves, but not for machines", async () => {
     const { id: operator, key } = await createPerson();
     expect((await service.as(key).createOperatorSignInLink({ operator })).status).toBe(201);
     const { key: stranger } = await service.addOperator("operator");

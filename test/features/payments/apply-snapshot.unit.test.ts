@@ -88,7 +88,7 @@ function createPayment() {
   };
 }
 
-test("what is refunded, disputed and left is what was paid, and nothing that is left is taken to be refunded", () => {
+test("refunded, disputed and remaining amounts add up to the paid amount, and no remaining amount counts as refunded", () => {
   fc.assert(
     fc.property(acts, (steps) => {
       const payment = createPayment();

@@ -20,7 +20,7 @@ const payments = async () => (await service.request("/admin/v1/health", { apiKey
 
 const NONE = { overdue_payments: 0, overdue_notices: 0, overdue_accounts: 0, payments: [] };
 
-test("a refund that Stripe does not answer for is overdue after ten minutes, until it is made", async () => {
+test("a refund without a response from Stripe is overdue after ten minutes, until it succeeds", async () => {
   const { reference, session } = await bookCheckout(setup, workspace);
   stripe.pay(session);
   await takeStep(service, workspace.apiKey, reference, "pay");
@@ -58,7 +58,7 @@ test("a refund that Stripe does not answer for is overdue after ten minutes, unt
   await eventually("nothing to be overdue", async () => (await payments()).overdue_payments === 0);
 });
 
-test("a checkout that Stripe refuses to expire is polled ever more rarely, and is overdue", async () => {
+test("a checkout that Stripe refuses to expire is polled with increasing delays and becomes overdue", async () => {
   const { reference, session } = await bookCheckout(setup, workspace);
   const line = `POST /v1/checkout/sessions/${session}/expire`;
   const refused = stripe.fault(line, "refused", { times: 1_000 });
@@ -77,7 +77,7 @@ test("a checkout that Stripe refuses to expire is polled ever more rarely, and i
   expect(stripe.books(workspace.account).sessions.get(session)!.status).toBe("expired");
 });
 
-test("metrics tell what is overdue, by kind", async () => {
+test("metrics report overdue work by kind", async () => {
   const text = await eventually("the figures to be read", async () => {
     const metrics = (await service.request("/metrics")).text;
     return !/shipments_payments_overdue\{[^}]*\} NaN/.test(metrics) && metrics;

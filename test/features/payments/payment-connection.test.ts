@@ -74,7 +74,7 @@ const OPEN = {
     "The workspace has pending payments or refunds at the payment provider. Wait until they are complete.",
 };
 
-test("an account is onboarded by a link, and blocks bookings until it may charge", async () => {
+test("an account is onboarded through a link and blocks bookings until it can charge", async () => {
   const { client } = await unconnected();
   expect(await get(client)).toEqual(NONE);
   const begun = await begin(client);
@@ -96,7 +96,7 @@ test("an account is onboarded by a link, and blocks bookings until it may charge
   expect((await begin(client)).body.data.account).toBe(account);
 });
 
-test("a repeated begin makes one account, and its answer is the same under an idempotency key", async () => {
+test("a repeated call creates one account, and returns the stored response for an idempotency key", async () => {
   const { client } = await unconnected();
   stripe.fault("POST /v1/account_links", "failed");
   const ask = () => client.beginPaymentConnection(BEGIN, { "idempotency-key": "begin" });
@@ -110,7 +110,7 @@ test("a repeated begin makes one account, and its answer is the same under an id
 test.each([
   ["failed", "another key"],
   ["cut", "the same key"],
-] as const)("an account whose making has %s is asked for again under %s", async (fault, under) => {
+] as const)("account creation that has %s is retried with %s", async (fault, under) => {
   const { client } = await unconnected();
   const before = stripe.processed.length;
   stripe.fault("POST /v1/accounts", fault);
@@ -123,7 +123,7 @@ test.each([
   expect(new Set(keys).size).toBe(under === "the same key" ? 1 : 2);
 });
 
-test("installations that share the platform's account have accounts of their own", async () => {
+test("installations that share a platform account create separate connected accounts", async () => {
   const other = await startService(stripeSettings(stripe));
   // Changes the installation id, because test databases are clones of the same template.
   await (await connectTo(other.databaseUrl)).query("update installation set id = 'other'");
@@ -140,7 +140,7 @@ test("installations that share the platform's account have accounts of their own
   }
 });
 
-test("events tell that an account is restricted, works again, and was taken away", async () => {
+test("events report that an account is restricted, works again, and was deauthorized", async () => {
   const { workspace, client } = await connected();
   const come = async () => {
     await stripe.deliverEvents();
@@ -159,7 +159,7 @@ test("events tell that an account is restricted, works again, and was taken away
   expect(await data(begin(client))).toMatchObject({ state: "onboarding" });
 });
 
-test("without an event, an account is read again by and by", async () => {
+test("accounts are polled in case an event is lost", async () => {
   const { workspace, client } = await connected();
   stripe.restrictAccount(workspace.account);
   stripe.dropEvents();
@@ -168,7 +168,7 @@ test("without an event, an account is read again by and by", async () => {
   expect(await get(client)).toMatchObject({ state: "restricted" });
 });
 
-test("a workspace's own key is kept sealed, shown nowhere, and takes payments", async () => {
+test("a workspace's own key is stored encrypted, never shown, and can take payments", async () => {
   const { workspace, client } = await unconnected();
   const { id, apiKey } = workspace;
   const account = stripe.addAccount();
@@ -195,7 +195,7 @@ test("a workspace's own key is kept sealed, shown nowhere, and takes payments", 
   }
 });
 
-test("a key is kept under the first of the keys that seal, and opens by the others", async () => {
+test("keys are encrypted with the first encryption key and can be decrypted with the others", async () => {
   const { workspace, client } = await unconnected();
   await setKey(client, stripe.addKey(stripe.addAccount()));
   const sealed = async () => {
@@ -220,7 +220,7 @@ test("a key is kept under the first of the keys that seal, and opens by the othe
   expect(body.errors).toHaveProperty("payment_provider");
 });
 
-test("a key that Stripe does not know is refused, and none is kept without a key to seal by", async () => {
+test("rejects a key that Stripe does not know, and any key if no encryption key is configured", async () => {
   const { workspace, client } = await unconnected();
   const payment_provider = expect.stringMatching(/^The payment provider refused the request: Invalid API Key provided/);
   const { body } = await setKey(client, "rk_live_nobody");
@@ -233,7 +233,7 @@ test("a key that Stripe does not know is refused, and none is kept without a key
   }
 });
 
-test("a provider is not disconnected or replaced while payments are open", async () => {
+test("a provider cannot be disconnected or replaced while payments are open", async () => {
   const { workspace, client } = await connected();
   const operator = service.as((await service.addOperator()).key);
   const { reference, session } = await bookCheckout(setup, workspace);
@@ -253,7 +253,7 @@ test("a provider is not disconnected or replaced while payments are open", async
   });
 });
 
-test("operators alone end manual payments, which come back once the account in their place is disconnected", async () => {
+test("only operators can disconnect manual payments, which return when the replacing account is disconnected", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const client = service.as(apiKey);
   const disconnect = () => client.disconnectPaymentConnection();
@@ -271,7 +271,7 @@ test("operators alone end manual payments, which come back once the account in t
   expect((await disconnect()).status).toBe(200);
 });
 
-test("connecting anew gives the account that was made first as it is now, and another once that is lost", async () => {
+test("reconnecting returns the previous account in its current state, or a new one if that is lost", async () => {
   const { workspace, client } = await connected();
   const { account } = workspace;
   await client.disconnectPaymentConnection();
@@ -284,7 +284,7 @@ test("connecting anew gives the account that was made first as it is now, and an
   expect((await data(begin(client))).account).toBe(other.account);
 });
 
-test("a key of the platform's that has ended takes no account away", async () => {
+test("an expired platform key does not disconnect an account", async () => {
   const { workspace, client } = await connected();
   const ended = { secretKey: "sk_live_ended", webhookSecrets: [] };
   const replica = await startReplica(service.databaseUrl, {
@@ -295,7 +295,7 @@ test("a key of the platform's that has ended takes no account away", async () =>
   expect(await get(client)).toMatchObject({ state: "ready" });
 });
 
-test("an account that is connected another way meanwhile is not replaced while a page of it is open", async () => {
+test("onboarding does not replace an account that was connected meanwhile and has an open payment", async () => {
   const { workspace, client } = await unconnected();
   const account = stripe.addAccount();
   const making = stripe.fault("POST /v1/accounts", "held");
@@ -312,41 +312,41 @@ const ADDRESS = "must be a URL such as https://example.org/done.";
 
 test.each<[string, keyof Client, object, string, string | undefined]>([
   [
-    "a way back without TLS",
+    "a return URL without TLS",
     "beginPaymentConnection",
     { ...BEGIN, return_url: "http://shop.example.org" },
     "return_url",
     `return_url ${ADDRESS}`,
   ],
   [
-    "a way back that is a script",
+    "a script as return URL",
     "beginPaymentConnection",
     { ...BEGIN, return_url: "javascript:alert(1)" },
     "return_url",
     `return_url ${ADDRESS}`,
   ],
   [
-    "a page that is none",
+    "an invalid cancel URL",
     "createCheckout",
     { shipment: "SHP-0000000000ZZ", ...PAGE_URLS, cancel_url: "cart" },
     "cancel_url",
     `cancel_url ${ADDRESS}`,
   ],
   [
-    "a key that is none",
+    "an invalid restricted key",
     "setPaymentKey",
     { payment_provider: "stripe", restricted_key: "secret", webhook_secret: SECRET },
     "restricted_key",
     undefined,
   ],
   [
-    "a check of nothing",
+    "a check without a connected provider",
     "checkPaymentConnection",
     {},
     "payment_provider",
     "The workspace has no payment provider connected. Connect one before booking.",
   ],
-])("%s is refused", async (_, method, fields, subject, text) => {
+])("rejects %s", async (_, method, fields, subject, text) => {
   const { client } = await unconnected();
   const { body, status } = await client[method](fields);
   const errors = { [subject]: [text ?? expect.stringContaining(subject)] };

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 2 * 60 * 60_000;
 const setup = await startStripeService();
 
 test(
-  "money at Stripe and here agree at the end of many histories",
+  "Stripe and the service agree on all amounts at the end of many histories",
   async () => {
     for (let done = 0; done < HISTORIES; done += OF_ONE_WORKSPACE) {
       const numRuns = Math.min(HISTORIES - done, OF_ONE_WORKSPACE);

@@ -4,7 +4,7 @@ import { assertHistories } from "./payment-histories.ts";
 
 const setup = await startStripeService();
 
-test("whatever happens in whatever order, money at Stripe and here agree at the end", async () => {
+test("Stripe and the service agree on all amounts at the end of random histories", async () => {
   // Limits the time, so that a failure is reported before the test's timeout. A slow machine
   // completes fewer histories.
   await assertHistories(setup, {

@@ -59,7 +59,7 @@ async function startDoomed() {
   };
 }
 
-test("a process that is killed between an event and what it leads to leaves that to another", async () => {
+test("another process applies an event after the process that received it is killed", async () => {
   const { stripe, doomed, reference, session, account, apiKey, ...acts } = await startDoomed();
   stripe.dropEvents();
   stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
@@ -80,7 +80,7 @@ test("a process that is killed between an event and what it leads to leaves that
   expect(stripe.payments(account)).toMatchObject([{ charges: 1, refunds: 1, refunded: 269 }]);
 });
 
-test("a process that is killed once Stripe has refunded, before it is answered, leaves the rest to another", async () => {
+test("another process completes a refund after a kill between Stripe's refund and its response", async () => {
   const { stripe, doomed, reference, account, apiKey, ...acts } = await startDoomed();
   const post = (path: string, body = {}) => doomed.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
   await post("payments", PAYMENT);
@@ -98,7 +98,7 @@ test("a process that is killed once Stripe has refunded, before it is answered, 
   expect(stripe.payments(account)).toMatchObject([{ charges: 1, refunds: 1, refunded: 1269 }]);
 });
 
-test("a process that is killed before the shipment knows that its page was paid leaves no room for another page", async () => {
+test("no second checkout is opened after a process is killed before it applies a payment", async () => {
   const { stripe, doomed, reference, session, account, apiKey, sql, ...acts } = await startDoomed();
   stripe.dropEvents();
   stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });

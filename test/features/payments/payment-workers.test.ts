@@ -36,7 +36,7 @@ test("a payment with a new event is polled while all routine polls hang", async 
   for (const poll of polls) poll.release();
 });
 
-test("the provider's refusal reaches the caller while other replicas look for work", async () => {
+test("the provider's rejection reaches the caller while other replicas poll", async () => {
   const setup = await startStripeService();
   const { service, stripe } = setup;
   const { apiKey, account } = await setup.connect();
@@ -55,7 +55,7 @@ test("the provider's refusal reaches the caller while other replicas look for wo
   expect(responses.map(({ status, body }) => [status, body.message])).toEqual(shipments.map(() => [422, refused]));
 });
 
-test("polls of a checkout become rarer as it grows older, and end with it", async () => {
+test("polls of a checkout become less frequent as it ages, and stop when it ends", async () => {
   const setup = await startStripeService();
   const { service, stripe, clock } = setup;
   const work = createPaymentWorker(setup);

@@ -56,7 +56,7 @@ const ALWAYS_CONNECTED = {
 };
 
 describe("a twin is connected", () => {
-  test("to what moves no money, until it is connected to Stripe's test mode, and after that again", async () => {
+  test("to a provider that moves no money, unless it is connected to Stripe's test mode", async () => {
     const { apiKey, twin } = await service.addWorkspace({ paymentProvider: undefined });
     expect(await connection(twin.apiKey)).toEqual(ALWAYS_CONNECTED);
     expect((await disconnect(twin.apiKey)).status).toBe(200);
@@ -96,7 +96,7 @@ describe("a twin is connected", () => {
     }
   });
 
-  test("by a test key of its own, and its workspace by a live key of the same account", async () => {
+  test("with a test key, and its workspace with a live key of the same account", async () => {
     const { apiKey, twin } = await service.addWorkspace({ paymentProvider: undefined });
     const account = stripe.addAccount();
     stripeTest.addAccount(account);
@@ -115,7 +115,7 @@ describe("a twin is connected", () => {
     expect(await data(setKey(twin.apiKey, keys.test))).toMatchObject(ofTest);
   });
 
-  test("through the platform only where that has an account in test mode", async () => {
+  test("through the platform only if the platform has an account in test mode", async () => {
     const { apiKey, twin } = await service.addWorkspace({ paymentProvider: undefined });
     const replica = await startReplica(service.databaseUrl, stripeSettings(stripe));
     const begin = (key: string) => replica.as(key).beginPaymentConnection(BEGIN);
@@ -126,7 +126,7 @@ describe("a twin is connected", () => {
   });
 });
 
-test("money of a twin is dated by the clock of test mode, while its page goes by the real time", async () => {
+test("payments of a twin have times of the test clock, while checkouts expire in real time", async () => {
   const { apiKey, ...twin } = await testMode.connect();
   await moveClock(apiKey, 400 * DAY_MS);
   const { reference, session } = await bookCheckout(testMode, { apiKey, ...twin });
@@ -183,7 +183,7 @@ describe("an event of one mode", () => {
     );
     return rows.map(({ wakes }) => wakes);
   };
-  test("leads to nothing in the other, though Stripe names the account the same in both", async () => {
+  test("has no effect in the other mode, even with the same account id", async () => {
     const workspace = await service.addWorkspace({ paymentProvider: undefined });
     const account = stripe.addAccount();
     stripeTest.addAccount(account);
@@ -233,7 +233,7 @@ describe("an event of one mode", () => {
   });
 });
 
-describe("what a twin has of Stripe is deleted with its test data", () => {
+describe("test data at Stripe is deleted", () => {
   const tables = ["provider_payment", "payment", "shipment"];
   const rowsOf = async ({ id, account }: ConnectedWorkspace) => {
     const counts = tables.map((table) => `(select count(*)::int from ${table} where workspace_id = $1)`);
@@ -273,7 +273,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     await work();
   };
 
-  test("at once, and what Stripe tells of it later finds nothing, and is no work", async () => {
+  test("on request, and later events about it have no effect", async () => {
     const [live, twin] = [await setup.connect(), await testMode.connect()];
     const open = await fill(testMode, twin);
     await bookCheckout(setup, live);
@@ -307,7 +307,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
   });
 });
 
-describe("in a twin that is connected, a simulation", () => {
+describe("in a connected twin, a simulation", () => {
   const AT_PROVIDER =
     "The shipment has a checkout, so its payment cannot be simulated. Pay, refund or dispute it at the payment provider.";
 
@@ -328,7 +328,7 @@ describe("in a twin that is connected, a simulation", () => {
     expect(stripeTest.payments(twin.account)).toEqual([]);
   });
 
-  test("ends where the shipment has a checkout, and the payment is Stripe's to tell", async () => {
+  test("ends if the shipment has a checkout, whose payment is made at Stripe", async () => {
     const twin = await testMode.connect();
     const simulation = { scenario: "deliver", step_seconds: 1 };
     const { reference } = await book(service, twin.apiKey, { simulation });
@@ -357,7 +357,7 @@ describe("in a twin that is connected, a simulation", () => {
     }
   });
 
-  test("cancels a shipment as a sender does, which refunds it at Stripe", async () => {
+  test("cancels a shipment as a sender would, which refunds it at Stripe", async () => {
     const twin = await testMode.connect();
     const { reference, session } = await bookCheckout(testMode, twin);
     stripeTest.pay(session);
@@ -370,7 +370,7 @@ describe("in a twin that is connected, a simulation", () => {
   });
 });
 
-test("work of test mode that is not done is nobody's to be woken for, nor are its calls measured", async () => {
+test("overdue payments in test mode raise no alert, and their calls are not measured", async () => {
   const twin = await testMode.connect();
   const operator = await service.addOperator("viewer");
   await bookCheckout(testMode, twin);

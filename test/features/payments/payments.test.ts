@@ -53,7 +53,7 @@ async function bookPaid() {
   return booked;
 }
 
-test("a checkout is opened for the shipment's total, and asking again gives the open one", async () => {
+test("opens a checkout for the shipment's total, and returns the open one on repeated requests", async () => {
   const { reference } = await book(service, apiKey);
   const opened = await requestCheckout(service, apiKey, reference, { expires_in_minutes: 60 });
   const session = stripe.books(account).session(sessionOf(stripe, account, reference));
@@ -78,7 +78,7 @@ test("a checkout is opened for the shipment's total, and asking again gives the 
   expect(await eventTypes(service, apiKey, reference)).toEqual(["created", "checkout_opened"]);
 });
 
-test("a checkout is opened once by calls at the same time", async () => {
+test("concurrent requests open one checkout", async () => {
   const { reference } = await book(service, apiKey);
   const ask = () => requestCheckout(service, apiKey, reference);
   const answers = await Promise.all([ask(), ask(), ask(), ask(), ask()]);
@@ -87,7 +87,7 @@ test("a checkout is opened once by calls at the same time", async () => {
   expect(sessionsOf(reference)).toHaveLength(1);
 });
 
-test("a checkout is ended before the price changes, and not when it stays", async () => {
+test("a checkout is expired before a price change, and stays open if the price does not change", async () => {
   const { reference } = await bookCheckout(setup, workspace);
   await patch(reference, { dropoff_address: "Door 2" });
   expect(sessionsOf(reference)).toMatchObject([{ status: "open" }]);
@@ -98,7 +98,7 @@ test("a checkout is ended before the price changes, and not when it stays", asyn
   expect(sessionsOf(reference)).toMatchObject([{ status: "expired" }, { amount_total }]);
 });
 
-test("a page that was opened meanwhile for the same figure in another currency is ended", async () => {
+test("expires a checkout that was opened for the same amount in another currency", async () => {
   const { reference } = await book(service, apiKey);
   stripe.fault("POST /v1/checkout/sessions", "cut");
   expect((await requestCheckout(service, apiKey, reference)).status).toBe(503);
@@ -112,7 +112,7 @@ test("a page that was opened meanwhile for the same figure in another currency i
   expect(await eventTypes(service, apiKey, reference)).not.toContain("checkout_opened");
 });
 
-test("a checkout is refused where the provider has no page to pay at", async () => {
+test("rejects a checkout if the provider has no checkout pages", async () => {
   const manual = await service.addWorkspace();
   const { reference } = await book(service, manual.apiKey);
   const { status, body } = await requestCheckout(service, manual.apiKey, reference);
@@ -123,7 +123,7 @@ test("a checkout is refused where the provider has no page to pay at", async () 
   });
 });
 
-test("a payment that is recorded is answered in whole, and again under its key", async () => {
+test("returns the whole recorded payment, also when repeated with its idempotency key", async () => {
   const { reference, session } = await bookCheckout(setup, workspace);
   stripe.pay(session);
   const headers = { "idempotency-key": `pay-${reference}` };
@@ -136,7 +136,7 @@ test("a payment that is recorded is answered in whole, and again under its key",
   expect((await record()).text).toBe(recorded.text);
 });
 
-test("unassigned payments are listed with what needs attention", async () => {
+test("lists unassigned payments among the subjects that need attention", async () => {
   const own = await setup.connect();
   const { reference, session } = await bookCheckout(setup, own);
   stripe.books(own.account).session(session).amount_total = 900;
@@ -150,7 +150,7 @@ test("unassigned payments are listed with what needs attention", async () => {
   ]);
 });
 
-test("bookings go on while Stripe is away, and a checkout is to be asked for again", async () => {
+test("bookings succeed while Stripe is down, and the checkout is retried", async () => {
   await stripe.goAway();
   const { reference } = await book(service, apiKey);
   const refused = await requestCheckout(service, apiKey, reference);
@@ -164,7 +164,7 @@ test("bookings go on while Stripe is away, and a checkout is to be asked for aga
   });
 });
 
-test("more events than one check lists are found by several, the oldest first", async () => {
+test("several polls find more events than one poll lists, oldest first", async () => {
   const { reference, session } = await bookPaid();
   stripe.refundByHand(session, 269);
   stripe.dropEvents();
@@ -214,7 +214,7 @@ test("two replicas that receive the same events and poll at once refund once", a
   }
 });
 
-test("what was left is looked at again once its account is open by another key", async () => {
+test("resumes polling when the account is accessible with another key", async () => {
   const own = await service.addWorkspace({ paymentProvider: undefined });
   const connected = { ...own, account: stripe.addAccount() };
   const setKey = async (restricted_key: string) => {
@@ -249,7 +249,7 @@ test("what was left is looked at again once its account is open by another key",
   }
 });
 
-test("what was left is looked at again though the account was closed for a moment only", async () => {
+test("resumes polling even if the account was inaccessible only for a moment", async () => {
   const { id, ...closed } = await setup.connect();
   const { reference, session } = await bookCheckout(setup, { id, ...closed });
   stripe.deauthorise(closed.account);

@@ -15,7 +15,7 @@ const refusal = (what: string) => ({
   },
 });
 
-test("calls about the account of a workspace go to Stripe up to a limit of its own", async () => {
+test("limits the calls to Stripe about each workspace's account", async () => {
   const [{ apiKey }, other] = [await setup.connect(), await setup.connect()];
   const check = (key: string) => service.request("/v1/payment_connection/check", { apiKey: key, body: {} });
   const { length } = stripe.processed;
@@ -31,7 +31,7 @@ test("calls about the account of a workspace go to Stripe up to a limit of its o
   expect((await check(other.apiKey)).status).toBe(200);
 });
 
-test("calls about payments of a workspace go to Stripe up to a limit of its own", async () => {
+test("limits the calls to Stripe about each workspace's payments", async () => {
   const { apiKey } = await setup.connect();
   const { burst } = PROVIDER_LIMITS.payments;
   await stripe.goAway();

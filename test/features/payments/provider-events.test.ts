@@ -53,27 +53,27 @@ const REFUSED = {
   },
 };
 
-test("an event is kept once, however often it comes", async () => {
+test("stores an event once, however often it is delivered", async () => {
   const event = eventOf();
   const answers = await Promise.all([1, 2, 3].map(() => send(JSON.stringify(event))));
   expect(answers).toEqual([1, 2, 3].map(() => ({ status: 200, body: {} })));
   expect(await kept(event.id)).toBe(1);
 });
 
-describe("an event is refused, and not kept", () => {
+describe("rejects an event without storing it", () => {
   test.for([
-    ["signed by another", { secret: "whsec_other" }],
-    ["that was signed too long ago", { agoSeconds: 301 }],
-    ["with a signature that is none", { signature: "nonsense" }],
-    ["to a workspace without a key of its own", { path: `${PATH}/${workspace.id}` }],
-    ["to a workspace that there is not", { path: `${PATH}/999999999` }],
+    ["signed with another secret", { secret: "whsec_other" }],
+    ["signed too long ago", { agoSeconds: 301 }],
+    ["with an invalid signature", { signature: "nonsense" }],
+    ["to a workspace without its own key", { path: `${PATH}/${workspace.id}` }],
+    ["to a missing workspace", { path: `${PATH}/999999999` }],
   ] as const)("%s", async ([, how]) => {
     const event = eventOf();
     expect(await send(JSON.stringify(event), how)).toEqual(REFUSED);
     expect(await kept(event.id)).toBe(0);
   });
 
-  test("of another body than was signed", async () => {
+  test("with a body that differs from the signed one", async () => {
     const payload = JSON.stringify(eventOf());
     const timestamp = Math.floor(clock.ms / 1_000);
     const signature = Stripe.webhooks.generateTestHeaderString({
@@ -93,14 +93,14 @@ describe("an event is refused, and not kept", () => {
 test.for([
   ["of the other mode", { livemode: false }],
   ["of the platform's own account", { account: undefined }],
-  ["of what is not ours", { type: "customer.created" }],
-] as const)("an event %s is taken, and not kept", async ([, fields]) => {
+  ["of an unrelated object", { type: "customer.created" }],
+] as const)("accepts an event %s without storing it", async ([, fields]) => {
   const event = eventOf(fields);
   expect(await send(JSON.stringify(event))).toEqual({ status: 200, body: {} });
   expect(await kept(event.id)).toBe(0);
 });
 
-describe("of a workspace that signs by a secret of its own", () => {
+describe("for a workspace with its own signing secret", () => {
   const SECRET = "whsec_own";
   const own = async () => {
     const { apiKey, id } = await service.addWorkspace({ paymentProvider: undefined });
@@ -119,7 +119,7 @@ describe("of a workspace that signs by a secret of its own", () => {
     (await sql.query("select id, type, shipment, payment from payment_notice where account = $1", [account])).rows;
   const about = (object: unknown) => ({ data: { object } });
 
-  test("names that are none are taken for nothing, and not kept", async () => {
+  test("accepts events with invalid ids or types without storing them", async () => {
     const { account, how } = await own();
     const fields: object[] = [
       { id: `evt_${"x".repeat(252)}` },
@@ -150,7 +150,7 @@ describe("of a workspace that signs by a secret of its own", () => {
     expect(await keptOf(account)).toEqual([{ id: event.id, type: "charge.refunded", shipment: null, payment: "pi_1" }]);
   });
 
-  test("600 are taken, and then ten a second; those of others still are", async () => {
+  test("accepts 600 events and then ten per second, regardless of other workspaces", async () => {
     const { account, how } = await own();
     const other = await own();
     const payload = () => JSON.stringify(eventOf({ account: undefined }));
@@ -181,7 +181,7 @@ async function begin(bytes: number, path = PATH): Promise<Socket> {
   return socket;
 }
 
-test("events that are not signed keep none out that comes from another address", async () => {
+test("unsigned events do not block signed events from another address", async () => {
   const from = (address: string, bad: boolean) =>
     send(JSON.stringify(eventOf()), {
       ...(bad && { secret: "whsec_other" }),
@@ -196,18 +196,18 @@ test("events that are not signed keep none out that comes from another address",
   expect(new Set(statuses)).toEqual(new Set([400, 429]));
 });
 
-test("the body of an event is not awaited where none can be signed", async () => {
+test("rejects an event for a workspace without a secret before reading the body", async () => {
   const socket = await begin(0, `${PATH}/999999999`);
   const [answer] = (await once(socket, "data")) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1.1 400 /);
 });
 
-test("whoever sends headers and no body keeps no event out", async () => {
+test("connections that send headers without a body do not block other events", async () => {
   await Promise.all(Array.from({ length: 64 }, () => begin(0)));
   expect((await send(JSON.stringify(eventOf()))).status).toBe(200);
 });
 
-test("of bodies that never end, the oldest are given up once they are too much together", async () => {
+test("drops the oldest of many unfinished bodies when they exceed the memory limit", async () => {
   const sockets: Socket[] = [];
   for (let i = 0; i < 34; i++) sockets.push(await begin(1024 * 1024 - 1));
   await eventually("the oldest to be given up", async () => sockets[0]!.destroyed);
@@ -215,15 +215,15 @@ test("of bodies that never end, the oldest are given up once they are too much t
   expect((await send(JSON.stringify(eventOf()))).status).toBe(200);
 });
 
-test("other methods, and providers that there are not, are refused as elsewhere", async () => {
+test("rejects other methods and unknown providers", async () => {
   expect((await service.request(PATH)).status).toBe(405);
   expect((await service.request("/webhooks/nobody", { body: {} })).status).toBe(404);
 });
 
 test.for([
-  ["three times, the newest first", { times: 3, reversed: true }],
+  ["three times, newest first", { times: 3, reversed: true }],
   ["once", {}],
-] as const)("events that come %s lead to the same", async ([, how]) => {
+] as const)("events that arrive %s have the same effect", async ([, how]) => {
   const { reference, session } = await bookCheckout(setup, workspace);
   stripe.pay(session);
   stripe.refundByHand(session, 100);
@@ -235,7 +235,7 @@ test.for([
   });
 });
 
-test("a payment of which no event ever comes is found", async () => {
+test("finds a payment without any event", async () => {
   const { reference, session } = await bookCheckout(setup, workspace);
   stripe.pay(session);
   stripe.dropEvents();

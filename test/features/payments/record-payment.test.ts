@@ -17,7 +17,7 @@ function pay(reference: string, body: unknown) {
 
 const RECORDED = { provider: "manual", ...PAYMENT, paid_at: ANY_TIME, refunded_at: null };
 
-test("a payment by JSON or by gRPC moves a pending shipment to awaiting pickup", async () => {
+test("a payment over JSON or gRPC moves a pending shipment to awaiting pickup", async () => {
   const first = await book(service, apiKey);
   const { status, body } = await pay(first["reference"], PAYMENT);
   const paid = {
@@ -38,7 +38,7 @@ test("a payment by JSON or by gRPC moves a pending shipment to awaiting pickup",
   });
 });
 
-test("a payment that arrives after the cancel is recorded, and its refund is pending", async () => {
+test("a payment after the cancellation is recorded, and its refund is pending", async () => {
   const cancelled = await bookAnd(service, apiKey, ["cancel"]);
   const { status, body } = await pay(cancelled["reference"], PAYMENT);
   expect(status).toBe(200);
@@ -79,7 +79,7 @@ describe("a payment must have the shipment's amount and currency", () => {
   });
 });
 
-test("a payment without an amount and a currency of the right form is refused", async () => {
+test("rejects a payment without an amount or a currency of the right form", async () => {
   const { reference } = await book(service, apiKey);
   expect(await pay(reference, {})).toMatchObject({
     status: 422,
@@ -99,7 +99,7 @@ test("a payment without an amount and a currency of the right form is refused", 
   }
 });
 
-test("a payment refused by gRPC names the failed precondition", async () => {
+test("a payment rejected over gRPC names the failed precondition", async () => {
   const { reference } = await book(service, apiKey);
   const grpc = service.grpcClient(apiKey);
   const call = grpc.recordPayment({ shipment: reference, amount: 1, currency: "USD" });
@@ -107,11 +107,11 @@ test("a payment refused by gRPC names the failed precondition", async () => {
   expect(await rpcError(call)).toEqual(rpcRefusal("FailedPrecondition", "PAYMENT_MISMATCH", text, "amount"));
 });
 
-test("a payment for a missing shipment is 404", async () => {
+test("a payment for a missing shipment is not found", async () => {
   expect(await pay(NO_REFERENCE, PAYMENT)).toMatchObject({ status: 404, body: NO_SHIPMENT });
 });
 
-test("a payment is recorded although the provider was disconnected after the booking", async () => {
+test("a payment is recorded even if the provider was disconnected after the booking", async () => {
   const workspace = await service.addWorkspace();
   const { reference } = await book(service, workspace.apiKey);
   await setPaymentProvider(service.app.em, workspace.id, undefined);

@@ -28,7 +28,7 @@ test.each<Step[]>([
   });
 });
 
-test("a refund is recorded by gRPC as by JSON", async () => {
+test("records a refund over gRPC as over JSON", async () => {
   const cancelled = await bookAnd(service, apiKey, ["pay", "cancel"]);
   const grpc = service.grpcClient(apiKey);
   const answer = await grpc.recordRefund({ shipment: cancelled["reference"] });
@@ -38,7 +38,7 @@ test("a refund is recorded by gRPC as by JSON", async () => {
   });
 });
 
-test("a refund is refused where none is pending", async () => {
+test("rejects a refund if none is pending", async () => {
   for (const [steps, because] of [
     [[], "it is pending"],
     [["pay"], "it is awaiting pickup"],
@@ -56,7 +56,7 @@ test("a refund is refused where none is pending", async () => {
   });
 });
 
-test("a refund is recorded although this replica's clock is behind the one that recorded the payment", async () => {
+test("records a refund even if this replica's clock is behind the one that recorded the payment", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay", "cancel"]);
   clock = Date.now() - 60_000;
   const { status, body } = await takeStep(service, apiKey, reference, "refund");

@@ -42,7 +42,7 @@ const member = (email: string, name: string, lastSignedInAt: unknown) => ({
   last_signed_in_at: lastSignedInAt,
 });
 
-test("an invitation shows neither the name nor the last sign-in that another workspace knows", async () => {
+test("an invitation reveals neither the name nor the last sign-in known to another workspace", async () => {
   const email = "ada@example.org";
   const [first, second] = await addWorkspaces();
   const invited = await invite(first, email, "Ada of the first");
@@ -70,7 +70,7 @@ test("an invitation shows neither the name nor the last sign-in that another wor
   expect(await listOf(first)).toEqual(inFirst);
 });
 
-test("a workspace sees the name that a person chose once they sign in by their own means", async () => {
+test("a workspace sees the name that a person chose after the person has signed in independently", async () => {
   const email = "grace@example.org";
   const [first, second] = await addWorkspaces();
   await invite(first, email, "G. H.");
@@ -91,7 +91,7 @@ test("a workspace sees the name that a person chose once they sign in by their o
   }
 });
 
-test("a name that is changed with a workspace's link is not shown to other workspaces", async () => {
+test("a name changed through a workspace's link is not shown to other workspaces", async () => {
   const email = "joan@example.org";
   const [first, second] = await addWorkspaces();
   const bound = await signInByPath(service, (await invite(first, email)).sign_in_path);
@@ -102,7 +102,7 @@ test("a name that is changed with a workspace's link is not shown to other works
   expect(await listOf(second)).toEqual([member(email, "Joan Clarke", ANY_TIME)]);
 });
 
-test("a shared filter shows the name that its workspace may see", async () => {
+test("a shared filter shows the name of its creator that the workspace may see", async () => {
   const email = "mary@example.org";
   const [first, second] = await addWorkspaces();
   await invite(first, email);

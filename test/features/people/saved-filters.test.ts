@@ -28,7 +28,7 @@ async function newPerson(name: string, { apiKey } = workspace, role: MemberRole 
   };
 }
 
-test("a person saves, replaces, renames and deletes filters that nobody else sees", async () => {
+test("a person saves, replaces, renames and deletes private filters", async () => {
   const [ada, grace] = [await newPerson("ada"), await newPerson("grace")];
   const late = await ada.save("Late", "days=today&status=2");
   const own = { id: expect.any(Number), shared: false, shared_by: null };
@@ -55,7 +55,7 @@ test("a person saves, replaces, renames and deletes filters that nobody else see
   expect(await data(grace.list())).toEqual([hers]);
 });
 
-test("what a member shares all of the workspace see until it is no longer shared, and admins delete", async () => {
+test("the whole workspace sees shared filters, which admins can delete", async () => {
   const own = await service.addWorkspace();
   const [mary, vic, ann] = [
     await newPerson("mary", own, "member"),
@@ -102,7 +102,7 @@ test("a member who becomes a viewer can rename their own filters but not shared 
   expect((await data(mary.list(own.id))).map(({ name }: { name: string }) => name)).toEqual(["Late", "Own"]);
 });
 
-test("a workspace shares 50 filters and no more, however many its members have", async () => {
+test("a workspace can share up to 50 filters, regardless of its number of members", async () => {
   const own = await service.addWorkspace();
   const [one, other] = [await newPerson("one", own, "member"), await newPerson("other", own, "member")];
   for (let i = 0; i < 50; i++) await data(one.post({ name: `View ${i}`, shared: true }, own.id));
@@ -112,7 +112,7 @@ test("a workspace shares 50 filters and no more, however many its members have",
   expect(await data(other.list(own.id))).toHaveLength(51);
 });
 
-test("filters are refused by what is wrong with them", async () => {
+test("rejects invalid filters by field", async () => {
   const person = await newPerson("wrong");
   for (const [fields, field] of [
     [{ query: "status=1" }, "name"],
@@ -145,7 +145,7 @@ test("only members have filters in a workspace, and not in its test twin", async
   expect(await data(there.list(elsewhere.id))).toEqual([]);
 });
 
-test("somebody who is no member any more has no filters, nor when they come back", async () => {
+test("a former member has no filters, even after returning", async () => {
   const left = await newPerson("left");
   await left.save("Mine");
   const as = service.as(workspace.apiKey);

@@ -88,8 +88,8 @@ test("a person signs in with either form of an internationalized domain", async 
   await untilStatesAre(stored, ["sent", "sent"]);
 });
 
-describe("somebody who asks for a link by mail", () => {
-  test("gets it in words and in HTML, at the address of the account, and signs in by it once", async () => {
+describe("a sign-in link by email", () => {
+  test("is sent as text and HTML to the account's address, and works once", async () => {
     await addMember("Ada@example.org");
     const response = await ask(" ada@EXAMPLE.org ");
     expect([response.status, response.headers.get("location"), response.headers.get("set-cookie")]).toEqual([
@@ -123,7 +123,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     await expect(follow(link)).rejects.toThrow("This link is not valid");
   });
 
-  test("signs in to all that they may do, not to one workspace", async () => {
+  test("opens everything that the person may access, not a single workspace", async () => {
     const email = "both@example.org";
     await addMember(email);
     const other = await service.addWorkspace();
@@ -134,7 +134,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     expect(body.data.workspaces.map(({ id }: { id: number }) => id)).toEqual([workspace.id, other.id]);
   });
 
-  test("may be an operator who was no person yet", async () => {
+  test("works for an operator who has never signed in", async () => {
     await database.query(
       `insert into operator (name, email, kind, role, created_at)
        values ('Olga', 'olga@example.org', 'person', 'owner', now())`,
@@ -145,7 +145,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     expect([body.data.name, body.data.operator_role]).toEqual(["Olga", "owner"]);
   });
 
-  test("is answered the same, after the same statements, with an account, without one, and too often", async () => {
+  test("is requested with the same response and statements for known, unknown and rate-limited accounts", async () => {
     await addMember("known@example.org");
     const answers: unknown[] = [];
     const statements: unknown[] = [];
@@ -182,7 +182,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     "ada@example.org\r\nBcc: eve@example.org",
     `${"a".repeat(251)}@b.c`,
     "\u{212a}ate@example.org",
-  ])("is told what an email is, for %j", async (email) => {
+  ])("is rejected with an explanation for the email %j", async (email) => {
     const refused = await ask(email);
     const text = "Enter an email such as ada@example.org.";
     expect([refused.status, await refused.json()]).toEqual([
@@ -196,12 +196,12 @@ If you did not request it, ignore this email. No one can sign in without the lin
     ]);
   });
 
-  test("comes from a page of this site", async () => {
+  test("can be requested only from a page of this site", async () => {
     const headers = { "sec-fetch-site": "cross-site", origin: "https://evil.example" };
     expect((await ask("ada@example.org", service, headers)).status).toBe(403);
   });
 
-  test("gets no mail as somebody who was revoked, or as a program", async () => {
+  test("is not sent to revoked operators or machines", async () => {
     await database.query(
       `insert into operator (name, email, kind, role, created_at, revoked_at)
        values ('Former', 'former@example.org', 'person', 'owner', now(), now()),
@@ -215,7 +215,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
 
 const often = (email: string) => Array.from({ length: 4 }, () => email);
 
-test("an address that asks often has to wait, whoever it asks for", async () => {
+test("limits requests by client address, regardless of the email", async () => {
   const own = await startService(mailing(server));
   const statuses: number[] = [];
   for (let i = 0; i < 60 && !statuses.includes(429); i++) {
@@ -225,7 +225,7 @@ test("an address that asks often has to wait, whoever it asks for", async () => 
   expect(statuses).toContain(429);
 });
 
-test("requests that wait are a thousand at most, and those beyond are told to come back", async () => {
+test("queues up to a thousand requests and rejects further ones with a retry delay", async () => {
   const own = await startService(mailing(server));
   const sql = await connectTo(own.databaseUrl);
   // Simulates another process that checks requests.
@@ -252,7 +252,7 @@ describe("an invitation", () => {
   const invite = (email: string, key = workspace.apiKey) =>
     service.request("/v1/members", { apiKey: key, body: { email } });
 
-  test("is sent with a link of its own, beside that of the answer, and says where to", async () => {
+  test("is sent with its own link, separate from the one in the response, and names the workspace", async () => {
     const { id, apiKey } = await service.addWorkspace();
     await database.query("update workspace set name = 'Acme <b> & Sons' where id = $1", [id]);
     const { status, body } = await invite("grace@example.org", apiKey);
@@ -267,7 +267,7 @@ describe("an invitation", () => {
     }
   });
 
-  test("of an operator is sent too", async () => {
+  test("by an operator is also sent", async () => {
     const { key } = await service.addOperator();
     const path = `/admin/v1/workspaces/${workspace.id}/members`;
     const { body } = await service.request(path, {
@@ -278,7 +278,7 @@ describe("an invitation", () => {
     expect((await mailTo("hedy@example.org")).headers.subject).toBe("Your invitation to Test");
   });
 
-  test("is sent 3 times to somebody within 15 minutes, and 200 times by a workspace within a day", async () => {
+  test("is sent up to 3 times per person in 15 minutes, and 200 times per workspace and day", async () => {
     const mailed = [];
     for (let i = 0; i < 4; i++) mailed.push((await invite("again@example.org")).body.mailed);
     expect(mailed).toEqual([true, true, true, false]);
@@ -293,7 +293,7 @@ describe("an invitation", () => {
     expect((await invite("more@example.org", busy.apiKey)).body.mailed).toBe(false);
   });
 
-  test("is not sent to who is removed before", async () => {
+  test("is not sent to a person who is removed before", async () => {
     const own = await startMailServer();
     await own.stop();
     const other = await startService(hurried(own));
@@ -319,7 +319,7 @@ describe("an invitation", () => {
 });
 
 describe("a mail server", () => {
-  test("that is away costs nobody else anything, and gets every mail once it is back", async () => {
+  test("that is down delays nothing else, and gets every email once it is back", async () => {
     const own = await startMailServer();
     await own.stop();
     const other = await startService(hurried(own));
@@ -346,7 +346,7 @@ describe("a mail server", () => {
     await replica.close();
   });
 
-  test("that takes many at once gets each mail from one of two replicas", async () => {
+  test("that gets many emails at once receives each from one of two replicas", async () => {
     const own = await startMailServer();
     const other = await startService(hurried(own));
     await startReplica(other.databaseUrl, hurried(own));
@@ -372,7 +372,7 @@ describe("a mail server", () => {
     expect(new Set(own.mails.map(({ headers }) => headers["message-id"])).size).toBe(20);
   });
 
-  test("that refuses somebody ends that mail alone, and one that defers it gets it again", async () => {
+  test("that refuses a recipient ends only that email, and one that defers a recipient gets it again", async () => {
     const seen: string[] = [];
     const own = await startMailServer({
       onRcptTo({ address }, _session, callback) {
@@ -418,7 +418,7 @@ describe("a mail server", () => {
     expect((await sql.query(links)).rows.length).toBe(2);
   });
 
-  test("that defers all has a link to sign in by given up after 15 minutes, and an invitation after a day", async () => {
+  test("that defers all emails gets a sign-in link for 15 minutes and an invitation for a day", async () => {
     const own = await startMailServer({
       onRcptTo: (_address, _session, callback) =>
         callback(Object.assign(new Error("come back"), { responseCode: 451 })),
@@ -452,12 +452,12 @@ describe("a mail server", () => {
   });
 });
 
-test("neither an email nor a token is in the log", () => {
+test("logs contain neither email addresses nor tokens", () => {
   expect(lines.length).toBeGreaterThan(10);
   expect(JSON.stringify(lines)).not.toMatch(/@example|token=|smtp:/);
 });
 
-test("a service without a mail server is as it was", async () => {
+test("a service without a mail server sends no emails", async () => {
   const own = await startService({ publicUrl: PUBLIC_URL });
   const { apiKey } = await own.addWorkspace();
   const { body } = await own.request("/v1/members", { apiKey, body: { email: "a@example.org" } });

@@ -78,13 +78,13 @@ function expectRefused(page: VisitedPage, guest: Visitor): void {
 }
 
 describe("signing in at the identity provider", () => {
-  test("is offered under the name of its host", async () => {
+  test("is offered under the provider's host name", async () => {
     const { status, body } = await service.request("/sign-in/options");
     const name = new URL(provider.config.issuer).host;
     expect([status, body]).toEqual([200, { oidc: { name }, mail: false, grpc: grpcOf(service) }]);
   });
 
-  test("begins with a redirect that holds no secret, and a cookie for the way back", async () => {
+  test("starts with a redirect that contains no secret, and sets a cookie for the return", async () => {
     const begun = await fetch(`${service.httpUrl}/sign-in/oidc`, { redirect: "manual" });
     expect(begun.status).toBe(303);
     const { origin, pathname, searchParams } = new URL(begun.headers.get("location")!);
@@ -105,7 +105,7 @@ describe("signing in at the identity provider", () => {
     ]);
   });
 
-  test("begins a session, and goes on by a page of this site, which the session's cookie reaches", async () => {
+  test("starts a session and continues on a page of this site, which receives the session cookie", async () => {
     const guest = visitor();
     const page = await signInAs(guest, "ada@example.org", "/w/1/shipments?status=pending&page=2");
     expect(page.status).toBe(200);
@@ -127,25 +127,25 @@ describe("signing in at the identity provider", () => {
   test.each([
     ["//evil.example", "/"],
     ['/"><script>', "/&quot;&gt;&lt;script&gt;"],
-  ])("from a page at %j, goes on to %j", async (returnTo, target) => {
+  ])("from a page at %j, continues at %j", async (returnTo, target) => {
     const { text } = await signInAs(visitor(), "ada@example.org", returnTo);
     expect(text).toContain(`http-equiv="refresh" content="0; url=${target}"`);
   });
 
-  test("knows an email in other letters", async () => {
+  test("ignores the case of the email", async () => {
     expect((await signInAs(visitor(), "ADA@Example.org")).status).toBe(200);
   });
 
   test.each([
-    ["whose email nobody here has", "nobody@example.org"],
-    ["whose email is not verified", "unverified@example.org"],
-    ["whose email is said to be unverified in text", "said-false:ada@example.org"],
-    ["whose email is said to be verified in text", "said-true:ada@example.org"],
-    ["of whose email the provider says nothing more", "silent:ada@example.org"],
-    ["of whose email the provider says null", "null:ada@example.org"],
-    ["of whom the provider tells no email", "none:ada@example.org"],
-    ["whose email is an account's but for a letter that looks alike", "\u{212a}ate@example.org"],
-  ])("refuses somebody %s in the same words", async (_, login) => {
+    ["with an unknown email", "nobody@example.org"],
+    ["with an unverified email", "unverified@example.org"],
+    ["with an email that is unverified according to a string", "said-false:ada@example.org"],
+    ["with an email that is verified according to a string", "said-true:ada@example.org"],
+    ["with an email without a verification claim", "silent:ada@example.org"],
+    ["with an email whose verification claim is null", "null:ada@example.org"],
+    ["without an email", "none:ada@example.org"],
+    ["with an email that differs from an account's only in a lookalike letter", "\u{212a}ate@example.org"],
+  ])("rejects a person %s with the same message", async (_, login) => {
     const guest = visitor();
     expectRefused(await signInAs(guest, login), guest);
     const added = "select count(*)::int as count from person where email <> all ($1)";
@@ -153,7 +153,7 @@ describe("signing in at the identity provider", () => {
     expect((await database.query(added, [known])).rows).toEqual([{ count: 0 }]);
   });
 
-  test("refuses somebody who changes their mind at the provider in the same words", async () => {
+  test("rejects a person who cancels at the provider with the same message", async () => {
     const guest = visitor();
     const page = await guest.visit(`${PUBLIC_URL}/sign-in/oidc`);
     const abort = new URL(/href="([^"]+\/abort)"/.exec(page.text)![1]!, page.url);
@@ -162,14 +162,14 @@ describe("signing in at the identity provider", () => {
     expectRefused(await guest.visit(back.url.href), guest);
   });
 
-  test("refuses programs in JSON", async () => {
+  test("rejects programs with JSON", async () => {
     const { status, body } = await service.request("/sign-in/oidc/callback?code=x&state=y");
     const message = "Sign-in failed. Try again, or ask an admin of your workspace for a link.";
     expect([status, body]).toEqual([403, { message, errors: {} }]);
   });
 });
 
-describe("an answer of the provider", async () => {
+describe("a response from the provider", async () => {
   // A replica without failed attempts does not delay calls.
   const replica = await startReplica(service.databaseUrl, options);
 
@@ -177,7 +177,7 @@ describe("an answer of the provider", async () => {
   const comes = (answer: URL, cookie: string, to = replica) =>
     fetch(answer.href.replace(PUBLIC_URL, to.httpUrl), { headers: { cookie } });
 
-  test("begins one session, however often it comes and wherever", async () => {
+  test("starts one session, however often and at whichever replica it arrives", async () => {
     const guest = visitor(replica);
     const answer = await signInAtProvider(guest, "ada@example.org");
     const cookie = guest.cookies(PUBLIC_URL);
@@ -187,7 +187,7 @@ describe("an answer of the provider", async () => {
     expect([again.status, again.headers.getSetCookie()]).toEqual([403, [DROPPED]]);
   });
 
-  test("of an attempt that has ended is not taken to the provider, which might take it", async () => {
+  test("to a finished attempt is not exchanged at the provider, which might accept it", async () => {
     const guest = visitor(replica);
     const answer = await signInAtProvider(guest, "ada@example.org");
     const cookie = guest.cookies(PUBLIC_URL);
@@ -213,14 +213,14 @@ describe("an answer of the provider", async () => {
     expect(await statusOf()).toBe(401);
   });
 
-  test("is taken with a cookie that has the prefix alone", async () => {
+  test("is accepted only with the prefixed cookie", async () => {
     const guest = visitor(replica);
     const answer = await signInAtProvider(guest, "ada@example.org");
     const cookie = guest.cookies(PUBLIC_URL).replace("__Host-", "");
     expect((await comes(answer, cookie)).status).toBe(403);
   });
 
-  test("counts in the browser alone that asked for it", async () => {
+  test("is accepted only in the browser that requested it", async () => {
     const victim = visitor(replica);
     const answer = await signInAtProvider(visitor(replica), "ada@example.org");
     expectRefused(await victim.visit(answer.href), victim);
@@ -228,7 +228,7 @@ describe("an answer of the provider", async () => {
     expectRefused(await victim.visit(answer.href), victim);
   });
 
-  test.each(["nonce", "code_challenge"])("to another %s is refused", async (parameter) => {
+  test.each(["nonce", "code_challenge"])("to another %s is rejected", async (parameter) => {
     const guest = visitor(replica);
     const begun = await guest.visit(`${PUBLIC_URL}/sign-in/oidc`, {
       stopBefore: provider.config.issuer,
@@ -238,7 +238,7 @@ describe("an answer of the provider", async () => {
     expectRefused(await guest.visit(answer.href), guest);
   });
 
-  test.each(["state", "code", "iss"])("with another %s is refused", async (parameter) => {
+  test.each(["state", "code", "iss"])("with another %s is rejected", async (parameter) => {
     const guest = visitor(replica);
     const answer = await signInAtProvider(guest, "ada@example.org");
     answer.searchParams.set(parameter, "another");
@@ -246,7 +246,7 @@ describe("an answer of the provider", async () => {
   });
 });
 
-test("a session over https counts in a cookie with the prefix alone", async () => {
+test("a session over https is accepted only with the prefixed cookie", async () => {
   const guest = visitor();
   await signInAs(guest, "ada@example.org");
   const cookie = guest.cookies(PUBLIC_URL);
@@ -262,7 +262,7 @@ test("a session over https counts in a cookie with the prefix alone", async () =
   expect(await statusWith({ origin: service.httpUrl, cookie })).toBe(403);
 });
 
-test("a session ends with the last workspace of its person, who signs in again when invited again", async () => {
+test("a session ends with the person's last workspace, and a new invitation requires signing in again", async () => {
   const { inviteMember, removeMember } = service.as(workspace.apiKey);
   const invite = () => data(inviteMember({ email: "last@example.org" }));
   const { person } = await invite();
@@ -277,7 +277,7 @@ test("a session ends with the last workspace of its person, who signs in again w
   expect((await data(accountOf(again))).workspaces.length).toBe(1);
 });
 
-test("an operator who signs in for the first time becomes a person, once", async () => {
+test("an operator who signs in for the first time becomes a person only once", async () => {
   await database.query(
     `insert into operator (name, email, kind, role, created_at)
      values ('Olga Owner', 'Olga@example.org', 'person', 'owner', now()),
@@ -303,14 +303,14 @@ test("an operator who signs in for the first time becomes a person, once", async
   expectRefused(await signInAs(former, "former@example.org"), former);
 });
 
-describe("a service", () => {
+describe("the service", () => {
   /** Starts a service for the same people with a different identity provider. */
   async function startWith(kind: Omit<Parameters<typeof startIdentityProvider>[0], "publicUrl">) {
     const other = await startIdentityProvider({ publicUrl: PUBLIC_URL, ...kind });
     return startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL, oidc: other.config });
   }
 
-  test("starts without its identity provider, and says so until it is back", async () => {
+  test("starts without its identity provider and reports it as unavailable until it is back", async () => {
     const late = await startIdentityProvider({ publicUrl: PUBLIC_URL });
     await late.stop();
     const own = await startReplica(service.databaseUrl, {
@@ -329,7 +329,7 @@ describe("a service", () => {
     expect([status, pageText]).toEqual([503, expect.stringContaining(text)]);
   });
 
-  test("that assumes emails to be verified takes those of which the provider says nothing", async () => {
+  test("can assume that emails without a verification claim are verified", async () => {
     const own = await startWith({ claims: claimsOf, assumeEmailVerified: true });
     for (const login of ["silent:ada@example.org", "said-true:ada@example.org"]) {
       expect((await signInAs(visitor(own), login)).status).toBe(200);
@@ -340,21 +340,21 @@ describe("a service", () => {
     }
   });
 
-  test("does not take an email of which the ID token alone does not say that it is verified", async () => {
+  test("rejects an email in an ID token without a verification claim", async () => {
     const own = await startWith({ claims: claimsOf, inIdToken: true });
     const guest = visitor(own);
     expectRefused(await signInAs(guest, "silent:ada@example.org"), guest);
   });
 
   test.each([{ inIdToken: true }, { authMethod: "client_secret_post" }] as const)(
-    "signs people in at a provider with %j",
+    "signs in people at a provider with %j",
     async (kind) => {
       const own = await startWith(kind);
       expect((await signInAs(visitor(own), "ada@example.org")).status).toBe(200);
     },
   );
 
-  test("has an address wait that often fails to sign in, by links and by OIDC together", async () => {
+  test("limits failed sign-ins by client address, for links and OIDC together", async () => {
     stopClock();
     const own = await startReplica(service.databaseUrl, options);
     const statuses: number[] = [];
@@ -367,7 +367,7 @@ describe("a service", () => {
     expect(statuses).toContain(429);
   });
 
-  test("without an identity provider offers none", async () => {
+  test("offers no identity provider if none is configured", async () => {
     const publicGrpcUrl = "https://grpc.example.org";
     const own = await startReplica(service.databaseUrl, { publicGrpcUrl });
     const { body } = await own.request("/sign-in/options");

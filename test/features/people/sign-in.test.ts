@@ -47,7 +47,7 @@ const personOf = async (email: string, { apiKey }: Pick<TestWorkspace, "apiKey">
   (await data(service.as(apiKey).listMembers())).find((it: any) => it.email === email).person;
 const accountOf = ({ request }: Pick<SignedIn, "request">) => request("/account/v1/account");
 
-test("a workspace has up to 200 members, of whom each may be invited again", async () => {
+test("a workspace has up to 200 members, each of whom can be invited again", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await data(service.as(apiKey).inviteMember({ email: "first@example.net" }));
   await database.query(
@@ -64,7 +64,7 @@ test("a workspace has up to 200 members, of whom each may be invited again", asy
 });
 
 describe("a sign-in link", () => {
-  test("begins a session in a cookie that scripts and other sites cannot use", async () => {
+  test("starts a session in a cookie that scripts and other sites cannot access", async () => {
     const invited = await invite();
     expect(invited.sign_in_path).toMatch(/^\/sign-in#token=[A-Za-z0-9_-]{43}$/);
     const to = "/w/1/shipments?status=pending";
@@ -83,7 +83,7 @@ describe("a sign-in link", () => {
     expect([again.status, again.headers.get("set-cookie")]).toEqual([403, null]);
   });
 
-  test("works for 15 minutes, and is then as one that never was", async () => {
+  test("works for 15 minutes, and is then indistinguishable from a missing one", async () => {
     const token = await newToken();
     await database.query("update sign_in_link set ends_at = now()");
     const headers = { "sec-fetch-site": "same-origin", "x-request-id": "the-same" };
@@ -92,7 +92,7 @@ describe("a sign-in link", () => {
     expect(await late.text()).toBe(await (await enter("A".repeat(43), headers)).text());
   });
 
-  test("is stored as its hash alone", async () => {
+  test("is stored only as a hash", async () => {
     const token = await newToken();
     const { rows } = await database.query("select sign_in_link::text as row from sign_in_link");
     expect(rows.length).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ describe("a sign-in link", () => {
   });
 
   test.each(["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""])(
-    "does not lead to %j",
+    "does not redirect to %j",
     async (returnTo) => {
       const form = { token: await newToken(), return_to: returnTo };
       const entered = await postForm(service, "/sign-in", form);
@@ -108,7 +108,7 @@ describe("a sign-in link", () => {
     },
   );
 
-  test("is taken from a page of this site alone", async () => {
+  test("is accepted only from a page of this site", async () => {
     const token = await newToken();
     const crossSite = { "sec-fetch-site": "cross-site", origin: "https://evil.example" };
     expect((await enter(token, crossSite)).status).toBe(403);
@@ -116,7 +116,7 @@ describe("a sign-in link", () => {
   });
 });
 
-test("an address tries 20 tokens and no more, also when 100 come at once, and a link works again after that", async () => {
+test("an address can try 20 tokens, even if 100 arrive at once, and a link works again after a wait", async () => {
   stopClock();
   const own = await startReplica(service.databaseUrl);
   const tries = Array.from({ length: 100 }, (_, i) => String(i).padStart(43, "A"));
@@ -140,7 +140,7 @@ async function untilToldToWait(send: (i: number) => Promise<number>): Promise<Se
   return statuses;
 }
 
-test("a session goes on while others at its address guess, and can be ended", async () => {
+test("a session continues while other clients at its address guess tokens, and can be ended", async () => {
   stopClock();
   const own = await startReplica(service.databaseUrl);
   const person = await signInByPath(own, (await invite()).sign_in_path);
@@ -161,7 +161,7 @@ const untilEnded = ({ request }: SignedIn) =>
   eventually("the session to end", async () => (await accountOf({ request })).status === 401);
 
 describe("a session", () => {
-  test("ends when its browser signs in again, as whoever", async () => {
+  test("ends when any person signs in with the same browser", async () => {
     const email = "before@example.org";
     const before = await signInNew("viewer", email);
     expect((await accountOf(before)).status).toBe(200);
@@ -174,7 +174,7 @@ describe("a session", () => {
     expect((await database.query(left, [email])).rowCount).toBe(0);
   });
 
-  test("tells its person who they are and where they may act", async () => {
+  test("reports who the person is and which workspaces are accessible", async () => {
     expect(await data(accountOf(admin))).toEqual({
       id: expect.any(Number),
       email: "ada@example.org",
@@ -184,7 +184,7 @@ describe("a session", () => {
     });
   });
 
-  test("calls the RPCs of the workspace that is named", async () => {
+  test("calls the RPCs of the named workspace", async () => {
     const quoted = await admin.request("/v1/shipments/quote", {
       body: COVERED_ROUTE,
       headers: inWorkspace(),
@@ -195,8 +195,8 @@ describe("a session", () => {
   test.each([
     ["no workspace", {}, 422],
     ["another workspace", { "x-workspace": "999999" }, 403],
-    ["no number", { "x-workspace": "1; drop table session" }, 403],
-  ])("is refused in %s", async (_, headers, status) => {
+    ["an invalid workspace number", { "x-workspace": "1; drop table session" }, 403],
+  ])("is rejected in %s", async (_, headers, status) => {
     expect((await admin.request("/v1/workspace", { headers })).status).toBe(status);
   });
 
@@ -207,24 +207,24 @@ describe("a session", () => {
     ["an old browser on another site", { origin: "https://evil.example" }],
     ["the same host over another scheme", { origin: service.httpUrl.replace("http:", "https:") }],
     ["a program", {}],
-  ])("does not count from %s", async (_, extraHeaders: Record<string, string>) => {
+  ])("is rejected from %s", async (_, extraHeaders: Record<string, string>) => {
     const headers = { cookie: admin.cookie, ...inWorkspace(), ...extraHeaders };
     const text = "Session requests must come from a page on this site.";
     const call = service.as(undefined).getWorkspace({}, headers);
     await expectRefused(call, "CROSS_SITE", text);
   });
 
-  test("counts from an old browser's page of this site", async () => {
+  test("is accepted from a page of this site in an old browser", async () => {
     const headers = { cookie: admin.cookie, ...inWorkspace(), origin: service.httpUrl };
     expect((await service.as(undefined).getWorkspace({}, headers)).status).toBe(200);
   });
 
-  test("opens nothing of the platform to somebody who is no operator", async () => {
+  test("gives no access to the platform unless the person is an operator", async () => {
     const { status } = await admin.request("/admin/v1/workspaces");
     expect([403, 404]).toContain(status);
   });
 
-  test("ends when its person signs out", async () => {
+  test("ends when the person signs out", async () => {
     const leaving = await signInNew("viewer");
     const form = { "sec-fetch-site": "same-origin", cookie: leaving.cookie };
     const left = await postForm(service, "/sign-out", {}, form);
@@ -246,7 +246,7 @@ describe("a session", () => {
     await untilEnded(idle);
   });
 
-  test("is listed, and can be ended from another browser", async () => {
+  test("7 days", async () => {
     const email = "two@example.org";
     const [first, second] = [await signInNew("viewer", email), await signInNew("viewer", email)];
     const { body } = await second.request("/account/v1/sessions");
@@ -272,7 +272,7 @@ describe("a role", () => {
     ["viewer", 200, 403, 403],
     ["member", 200, 404, 403],
     ["admin", 200, 404, 201],
-  ] as const)("of %s reads, writes and manages as it may", async (role, read, write, manage) => {
+  ] as const)("of %s has its read, write and management permissions", async (role, read, write, manage) => {
     const person = await signInNew(role);
     const listed = await person.request("/v1/shipments", { headers });
     const cancelling = { method: "POST", headers };
@@ -281,7 +281,7 @@ describe("a role", () => {
     expect(statuses).toEqual([read, write, manage]);
   });
 
-  test("that is taken away counts within a second, and the log says who took it", async () => {
+  test("that is removed ends within a second, and the audit log names who removed it", async () => {
     const email = "gone@example.org";
     const gone = await signInNew("member", email);
     const path = `/v1/members/${await personOf(email)}`;
@@ -298,7 +298,7 @@ describe("a role", () => {
     });
   });
 
-  test("that changes holds at once where it was changed", async () => {
+  test("that changes applies at once on the same replica", async () => {
     const email = "changed@example.org";
     const changed = await signInNew("admin", email);
     const person = await personOf(email);
@@ -312,7 +312,7 @@ describe("a role", () => {
     }
   });
 
-  test("of the last admin stays", async () => {
+  test("of the last admin cannot be removed", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const only = await signIn(service, apiKey, { email: "only@example.org", role: "admin" });
     const path = `/v1/members/${await personOf("only@example.org", { apiKey })}`;
@@ -323,13 +323,13 @@ describe("a role", () => {
   });
 });
 
-describe("somebody who has left a workspace and is invited again", () => {
+describe("a person who has left a workspace and is invited again", () => {
   const add = (to: TestWorkspace, email: string) => invite(email, to, { role: "member" });
   const remove = ({ apiKey }: TestWorkspace, person: number) => service.as(apiKey).removeMember({ person });
   const actsIn = async ({ request }: SignedIn, { id }: TestWorkspace) =>
     (await request("/v1/workspace", { headers: inWorkspace(id) })).status;
 
-  test("cannot use the sessions and links from before, at once here and soon elsewhere", async () => {
+  test("cannot use earlier sessions and links, at once on this replica and soon on others", async () => {
     const replica = await startReplica(service.databaseUrl);
     const email = "returns@example.org";
     const { data: member, sign_in_path: first } = await add(workspace, email);
@@ -350,7 +350,7 @@ describe("somebody who has left a workspace and is invited again", () => {
     expect(await actsIn(await signInByPath(service, anew), workspace)).toBe(200);
   });
 
-  test("keeps what they have elsewhere, where an operator's session opens all of it", async () => {
+  test("keeps access to other workspaces, and an operator's session opens all of them", async () => {
     const email = "everywhere@example.org";
     const [left, kept] = [await service.addWorkspace(), await service.addWorkspace()];
     const { data: member } = await add(left, email);
@@ -377,7 +377,7 @@ describe("somebody who has left a workspace and is invited again", () => {
   });
 });
 
-describe("a link that a workspace's admin has made for somebody", async () => {
+describe("a link created by a workspace's admin for a person", async () => {
   const email = "both@example.org";
   const other = await service.addWorkspace();
   await signIn(service, other.apiKey, { email, role: "admin" });
@@ -388,7 +388,7 @@ describe("a link that a workspace's admin has made for somebody", async () => {
   );
   const bound = await signIn(service, workspace.apiKey, { email, role: "viewer" });
 
-  test("opens that workspace, and neither another of theirs nor the platform, which they run", async () => {
+  test("opens that workspace, but not the person's other workspaces or the platform", async () => {
     const statusIn = async (id: number) => (await bound.request("/v1/workspace", { headers: inWorkspace(id) })).status;
     expect([await statusIn(workspace.id), await statusIn(other.id)]).toEqual([200, 403]);
     expect((await bound.request("/admin/v1/self")).status).toBe(403);
@@ -399,7 +399,7 @@ describe("a link that a workspace's admin has made for somebody", async () => {
     });
   });
 
-  test("shows none of their sessions elsewhere, and ends none", async () => {
+  test("neither shows nor ends the person's sessions elsewhere", async () => {
     const { body } = await bound.request("/account/v1/sessions");
     expect(body.data.map((it: { current: boolean }) => it.current)).toEqual([true]);
     const { rows } = await database.query(
@@ -411,14 +411,14 @@ describe("a link that a workspace's admin has made for somebody", async () => {
     expect((await bound.request(path, { method: "DELETE" })).status).toBe(404);
   });
 
-  test("ends none of their links elsewhere", async () => {
+  test("ends none of the person's links elsewhere", async () => {
     const { sign_in_path: path } = await invite(email, other);
     for (let i = 0; i < 6; i++) await invite(email);
     await signInByPath(service, path);
   });
 });
 
-describe("signing in by a link", () => {
+describe("signing in with a link", () => {
   async function entryOf(link: { readonly sign_in_path: string }) {
     const requestId = `sign-in-${randomUUID()}`;
     const form = { "sec-fetch-site": "same-origin", "x-request-id": requestId };
@@ -441,7 +441,7 @@ describe("signing in by a link", () => {
   const inviteByAdmin = async (email: string) =>
     (await admin.request("/v1/members", { headers: inWorkspace(), body: { email } })).body;
 
-  test("that another member or an API key has made is in the audit log, with who made it", async () => {
+  test("created by another member or an API key is audited with its creator", async () => {
     const email = "audited@example.org";
     for (const [invited, by] of [
       [await inviteByAdmin(email), "person ada@example.org"],
@@ -452,7 +452,7 @@ describe("signing in by a link", () => {
     }
   });
 
-  test("that an operator has made is there, unless for themselves", async () => {
+  test("created by an operator is audited, unless for the same person", async () => {
     const { createOperator, createOperatorSignInLink } = service.as(owner);
     const email = "olga@example.org";
     const fields = { name: "Olga", kind: "person", email, role: "owner" };
@@ -467,17 +467,17 @@ describe("signing in by a link", () => {
     expect(await entryOf((await olga.request(path, { body: {} })).body)).toBeUndefined();
   });
 
-  test("that the person has made for themselves is not", async () => {
+  test("created by the same person is not audited", async () => {
     expect(await entryOf(await inviteByAdmin("ada@example.org"))).toBeUndefined();
   });
 });
 
-test("an invitation again gives a member a new link and keeps the role", async () => {
+test("a repeated invitation gives a member a new link and keeps the role", async () => {
   const again = await signInByPath(service, (await invite("ada@example.org")).sign_in_path);
   expect((await data(accountOf(again))).workspaces).toEqual([{ ...OWN, role: "admin" }]);
 });
 
-test("a shipment and its events say which member made and changed it", async () => {
+test("a shipment and its events name the member who created and changed it", async () => {
   const email = "booker@example.org";
   const booker = await signInNew("member", email);
   const booking = { headers: inWorkspace(), body: BOOKING };
@@ -496,7 +496,7 @@ describe("a session for one workspace", () => {
   const rename = ({ request }: SignedIn, name: string) =>
     request("/account/v1/account", { method: "PATCH", body: { name } });
 
-  test("changes the name of somebody whom no other workspace knows", async () => {
+  test("changes the name of a person who is not known to another workspace", async () => {
     const person = await signInNew("viewer");
     expect((await data(rename(person, "Grace Hopper"))).name).toBe("Grace Hopper");
   });
@@ -512,7 +512,7 @@ describe("a session for one workspace", () => {
   });
 });
 
-test("an address whose sessions open nothing of what they ask for has to wait", async () => {
+test("limits requests by client address if its sessions lack access", async () => {
   stopClock();
   const own = await startReplica(service.databaseUrl);
   const person = await signInByPath(own, (await invite()).sign_in_path);

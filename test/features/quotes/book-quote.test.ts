@@ -75,8 +75,8 @@ const DEARER_FACTS = {
 
 const dearer = (changes: object = { base_fee: "20.00" }) => ({ ...SAMPLE_TARIFF, ...changes });
 
-describe("a booking by a quote", () => {
-  test("takes the route from it, shows it with the parts of the price, and uses it up", async () => {
+describe("a booking with a quote", () => {
+  test("uses the quote's route, returns its price components, and marks it as used", async () => {
     const quote_id = await quote();
     const booked = await data(book(quote_id));
     expect(booked).toEqual({ ...BOOKED_SHIPMENT, quote_id });
@@ -87,13 +87,13 @@ describe("a booking by a quote", () => {
     expect((await data(caller.listShipmentEvents({ shipment })))[0].data).toEqual(booked);
   });
 
-  test("may say what the quote says", async () => {
+  test("can repeat the quote's fields", async () => {
     await data(book(await quote(), { ...COVERED_ROUTE, expected_total: 12.69 }));
   });
 });
 
-describe("when another tariff is published", () => {
-  test("the price of the quote holds on every replica, and the next quote has the new one", async () => {
+describe("after another tariff is published", () => {
+  test("the quote's price applies on every replica, and the next quote has the new price", async () => {
     const ids = [await quote(), await quote()];
     await publish(dearer());
     for (const at of [service, replica]) {
@@ -104,7 +104,7 @@ describe("when another tariff is published", () => {
     expect(await data(service.as(apiKey).createShipment(BOOKING))).toMatchObject({ total: 20 });
   });
 
-  test("a change of the route prices anew by it, and says by which parts", async () => {
+  test("a route change is priced with the new tariff, and returns the price components", async () => {
     const quote_id = await quote();
     await publish(dearer());
     const { reference: shipment } = await data(book(quote_id));
@@ -121,7 +121,7 @@ describe("when another tariff is published", () => {
     });
   });
 
-  test("whether the route and the weight are served is as it says, before anything about the quote", async () => {
+  test("the booking is rejected before the quote is checked if the new tariff does not serve it", async () => {
     const quote_id = await quote();
     await publish(dearer({ tiers: [] }));
     await refused(() => book(quote_id), "WEIGHT_NOT_SERVED", {
@@ -129,7 +129,7 @@ describe("when another tariff is published", () => {
     });
   });
 
-  test("one that does not honour quotes voids those of before, and no later ones", async () => {
+  test("that does not honor quotes, earlier quotes are void, and later ones are valid", async () => {
     const [voided, kept] = [await quote(), await quote()];
     await publish(dearer(), { honoursQuotes: false });
     const quote_id =
@@ -141,7 +141,7 @@ describe("when another tariff is published", () => {
     expect(await data(book(later))).toMatchObject({ total: 20 });
   });
 
-  test("one whose time has not come, or that was called off, voids nothing", async () => {
+  test("that is scheduled or canceled, quotes stay valid", async () => {
     const quote_id = await quote();
     await publish(dearer(), { honoursQuotes: false });
     await sql.query(
@@ -162,11 +162,11 @@ describe("when another tariff is published", () => {
 
 const BOOKED_SHIPMENT_PRICE = { ...BOOKING_PRICE, breakdown: BOOKED_SHIPMENT["breakdown"] };
 
-describe("one quote is booked once", () => {
+describe("one quote can be booked once", () => {
   const used = (shipment: string) =>
     ["QUOTE_USED", { quote_id: `quote_id was already booked as the shipment ${shipment}.` }, { shipment }] as const;
 
-  test("a second booking is told the shipment, also when it says something else", async () => {
+  test("a second booking is rejected with the shipment's reference, even with other fields", async () => {
     const id = await quote();
     const { reference } = await data(book(id));
     for (const fields of [{}, { weight_kg: 3 }, { external_reference: "other" }]) {
@@ -176,7 +176,7 @@ describe("one quote is booked once", () => {
     await refused(() => book(id), ...used(reference));
   });
 
-  test("of bookings that race, on one replica or two, one makes a shipment", async () => {
+  test("of concurrent bookings on one or two replicas, one creates a shipment", async () => {
     for (const fields of [() => ({}), (i: number) => ({ external_reference: `order ${i}` })]) {
       const id = await quote();
       const before = await counts();
@@ -192,7 +192,7 @@ describe("one quote is booked once", () => {
     }
   });
 
-  test("a repetition under its idempotency key is answered as the first, also once it has expired", async () => {
+  test("a retry with the idempotency key returns the first response, even after the quote expired", async () => {
     const id = await quote({ valid_for_seconds: 60 });
     const first = await book(id, {}, { key: "again" });
     now = new Date(now.getTime() + 60_000);
@@ -203,7 +203,7 @@ describe("one quote is booked once", () => {
   });
 });
 
-test("a quote holds until it expires, and then tells the price of now", async () => {
+test("a quote is valid until it expires, and is then rejected with the current price", async () => {
   const [id, late] = [await quote({ valid_for_seconds: 60 }), await quote({ valid_for_seconds: 60 })];
   await publish(dearer());
   now = new Date(now.getTime() + 59_999);
@@ -214,7 +214,7 @@ test("a quote holds until it expires, and then tells the price of now", async ()
   await refused(() => book(late), "QUOTE_EXPIRED", { quote_id }, { ...DEARER_FACTS, expired_at });
 });
 
-describe("a booking that differs from its quote is refused for", () => {
+describe("rejects a booking that differs from its quote in", () => {
   const differences = {
     pickup_lat: 40.7581,
     pickup_lng: -73.9856,
@@ -224,7 +224,7 @@ describe("a booking that differs from its quote is refused for", () => {
   };
   const cases = Object.entries(differences).map(([field, value]) => [field, { [field]: value }] as const);
 
-  test.each([...cases, ["all that differs at once", differences] as const])("%s", async (_, fields) => {
+  test.each([...cases, ["everything at once", differences] as const])("%s", async (_, fields) => {
     const id = await quote();
     const differing = Object.entries(fields).map(
       ([field, value]) => [field, value, (COVERED_ROUTE as Record<string, number>)[field]] as const,
@@ -241,12 +241,12 @@ describe("a booking that differs from its quote is refused for", () => {
   });
 });
 
-describe("a quote that there is not", () => {
+describe("an invalid quote", () => {
   const UNKNOWN = {
     quote_id: "quote_id is not a quote of this workspace, or it is too old. Request a new quote.",
   };
 
-  test("is unknown, alike for another workspace's, with and without a route", async () => {
+  test("is unknown, even if it belongs to another workspace, with and without a route", async () => {
     const other = await service.addWorkspace();
     const foreign = await quote({}, other.apiKey);
     const own = await quote();
@@ -258,7 +258,7 @@ describe("a quote that there is not", () => {
     }
   });
 
-  test("is too long with 256 characters, and none when blank", async () => {
+  test("is too long with 256 characters, and ignored if blank", async () => {
     expect(await invalidFields(book("q".repeat(256)))).toEqual(["quote_id"]);
     const blank = await book("  ");
     expect([blank.status, blank.body.errors]).toEqual([
@@ -268,12 +268,12 @@ describe("a quote that there is not", () => {
   });
 });
 
-test("fields that are wrong are told as ever, whatever the quote says", async () => {
+test("reports invalid fields regardless of the quote", async () => {
   const { status, body } = await book(await quote(), { weight_kg: "2", customer_email: "none" });
   expect([status, Object.keys(body.errors).toSorted()]).toEqual([422, ["customer_email", "weight_kg"]]);
 });
 
-test("a quote and its booking agree in every currency, whatever is published in between", async () => {
+test("a quote and its booking agree in every currency, even if tariffs are published in between", async () => {
   // Excludes -0, because JSON does not preserve it.
   const double = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((it) => it + 0);
   const routes = fc.record({

@@ -53,12 +53,12 @@ const NOT_COVERED = {
 
 const AT_SEA = { dropoff_lat: 40.5, dropoff_lng: -73.5 };
 
-test("a quote has the price with its parts, the zones, the version, and how long it holds", async () => {
+test("a quote has the price and its components, the zones, the version, and its expiry", async () => {
   const { status, body } = await quote();
   expect({ status, body }).toStrictEqual({ status: 201, body: QUOTED });
 });
 
-test("a route that cannot be served is an answer without an id", async () => {
+test("an uncovered route returns a response without an id", async () => {
   const { status, body } = await quote(AT_SEA);
   expect({ status, body }).toStrictEqual({ status: 201, body: NOT_COVERED });
   expect((await quote({ weight_kg: 80 })).body).toStrictEqual({
@@ -70,7 +70,7 @@ test("a route that cannot be served is an answer without an id", async () => {
   });
 });
 
-describe("a quote holds for", () => {
+describe("a quote is valid for", () => {
   test.each([
     [60, "2026-11-22T12:01:00.250Z"],
     [3_600, "2026-11-22T13:00:00.250Z"],
@@ -78,12 +78,12 @@ describe("a quote holds for", () => {
     expect((await quote({ valid_for_seconds })).body).toStrictEqual({ ...QUOTED, expires_at });
   });
 
-  test.each([59, 3_601, 0, 60.5, "900"])("no %j seconds", async (valid_for_seconds) => {
+  test.each([59, 3_601, 0, 60.5, "900"])("not %j seconds", async (valid_for_seconds) => {
     expect(await invalidFields(quote({ valid_for_seconds }))).toEqual(["valid_for_seconds"]);
   });
 });
 
-test("each result of a batch is at its route's place, whatever the other routes are", async () => {
+test("returns each result of a batch in the order of its routes, whatever the other routes are", async () => {
   const routes = [
     COVERED_ROUTE,
     { ...COVERED_ROUTE, ...AT_SEA },
@@ -115,13 +115,13 @@ test("each result of a batch is at its route's place, whatever the other routes 
   expect(await invalidFields(caller.batchCreateQuotes({ routes: Array(101).fill(COVERED_ROUTE) }))).toEqual(["routes"]);
 });
 
-test("a key that only reads makes quotes", async () => {
+test("a read-only key can create quotes", async () => {
   const made = await caller.createApiKey({ name: "Shop window", scope: "read_only" });
   const { status } = await service.as(made.body.api_key).createQuote(COVERED_ROUTE);
   expect(status).toBe(201);
 });
 
-test("quotes go on while the database is away, and none is written", async () => {
+test("quotes succeed while the database is unavailable, because they are not stored", async () => {
   const sql = await connectTo(service.databaseUrl);
   await sql.query("begin");
   // Locks all tables, which blocks reads and writes.

@@ -16,7 +16,7 @@ function keyOf(id: string): number {
   return Buffer.from(id.slice("quo_".length), "base64url").readUInt32BE();
 }
 
-test("keys are replaced by one at a time, which all replicas know before it seals, and open for days after", async () => {
+test("keys rotate one at a time, are known to all replicas before use, and stay valid for days", async () => {
   const { url } = await createDatabase();
   const replicas = await Promise.all([
     startReplica(url, { outside: HURRIED }),
@@ -50,7 +50,7 @@ test("keys are replaced by one at a time, which all replicas know before it seal
   });
 });
 
-test("keys are sealed where secrets are, and open the quotes of before", async () => {
+test("keys are encrypted if secrets are, and keep earlier quotes valid", async () => {
   const { url } = await createDatabase();
   const plain = await startReplica(url, { outside: HURRIED });
   const { apiKey } = await plain.addWorkspace();

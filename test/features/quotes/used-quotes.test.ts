@@ -24,7 +24,7 @@ async function withOldClock() {
   return twin;
 }
 
-test("a quote by a test clock that stands is booked once, however long it stands", async () => {
+test("a quote of a frozen test clock can be booked once, however long the clock is frozen", async () => {
   const { apiKey } = await withOldClock();
   const id = await quote(apiKey);
   expect((await book(apiKey, id)).status).toBe(201);
@@ -32,7 +32,7 @@ test("a quote by a test clock that stands is booked once, however long it stands
   expect((await book(apiKey, id)).code).toBe("QUOTE_USED");
 });
 
-test("that a quote was booked is known for as long as its key opens it, and then forgotten", async () => {
+test("a used quote is remembered as long as its key is valid, and then deleted", async () => {
   const { apiKey } = await service.addWorkspace();
   const id = await quote(apiKey);
   expect((await book(apiKey, id)).status).toBe(201);
@@ -46,7 +46,7 @@ test("that a quote was booked is known for as long as its key opens it, and then
   expect(await purgeUsedQuotes(service.app.em)).toBeGreaterThan(0);
 });
 
-test("deleting test data deletes what a clock that stands has used, too", async () => {
+test("deleting test data also deletes quotes used with a frozen clock", async () => {
   const { apiKey, id } = await withOldClock();
   expect((await book(apiKey, await quote(apiKey))).status).toBe(201);
   await service.as(apiKey).deleteTestData();

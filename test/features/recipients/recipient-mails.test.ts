@@ -63,7 +63,7 @@ async function insertMail(workspace: number, shipment: string, kind: string, age
 
 const open = (url: string, init: RequestInit = {}) => fetch(url.replace(PUBLIC_URL, service.httpUrl), init);
 
-test("a recipient is told by mail, in their language, what happens from the payment to the delivery", async () => {
+test("emails the recipient in their language about each step from the payment to the delivery", async () => {
   const { apiKey, as } = await addWorkspace();
   const email = newEmail();
   const fields = { recipient_email: email, recipient_locale: "de", metadata: { floor: "third" } };
@@ -120,7 +120,7 @@ ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
   }
 });
 
-test("another recipient, a new PIN and each attempt that fails are told, though something was before", async () => {
+test("emails another recipient, a new PIN and each failed attempt, even after an earlier email", async () => {
   const { apiKey, as } = await addWorkspace();
   const [first, second] = [newEmail(), newEmail()];
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"], {
@@ -150,7 +150,7 @@ test("another recipient, a new PIN and each attempt that fails are told, though 
 
 const isSent = (mail: string) => mail.endsWith(" sent");
 
-test("a workspace says so itself, and says it no more", async () => {
+test("a workspace can turn recipient emails on and off", async () => {
   const { apiKey, as } = await addWorkspace(false);
   for (const notifies_recipients of [true, false]) {
     expect((await data(as.updateWorkspace({ notifies_recipients }))).notifies_recipients).toBe(notifies_recipients);
@@ -163,7 +163,7 @@ test("a workspace says so itself, and says it no more", async () => {
   }
 });
 
-test("nobody is told by a workspace that does not say so, in test mode, or without an email", async () => {
+test("sends no email if the workspace has not enabled them, in test mode, or without an address", async () => {
   const silent = await service.addWorkspace();
   const notifying = await addWorkspace();
   const recipient = { recipient_email: newEmail() };
@@ -180,7 +180,7 @@ test("nobody is told by a workspace that does not say so, in test mode, or witho
   expect(await mailsOf(reference)).toEqual([]);
 });
 
-test("a change costs one statement more where somebody is told of it, and none where nobody is", async () => {
+test("a change takes one more statement if its recipient gets an email, and no more otherwise", async () => {
   const [silent, notifying] = [await addWorkspace(false), await addWorkspace()];
   const statements = async (apiKey: string, fields: object) => {
     const { reference } = await book(service, apiKey, fields);
@@ -202,15 +202,15 @@ test("a change costs one statement more where somebody is told of it, and none w
 });
 
 test.each<[string, (of: Awaited<ReturnType<typeof addWorkspace>>, shipment: string) => unknown]>([
-  ["its email was removed", ({ as }, shipment) => as.updateShipment({ shipment, recipient_email: "" })],
-  ["the workspace wants none any more", ({ as }) => as.updateWorkspace({ notifies_recipients: false })],
-  ["the links are switched off", ({ as }) => as.updateWorkspace({ tracking_enabled: false })],
+  ["its email address was removed", ({ as }, shipment) => as.updateShipment({ shipment, recipient_email: "" })],
+  ["the workspace turned them off", ({ as }) => as.updateWorkspace({ notifies_recipients: false })],
+  ["tracking links are disabled", ({ as }) => as.updateWorkspace({ tracking_enabled: false })],
   [
     "the workspace is suspended",
     async ({ id }) => service.as((await service.addOperator()).key).suspendWorkspace({ workspace: id }),
   ],
-  ["it has gone on since", ({ apiKey }, shipment) => takeStep(service, apiKey, shipment, "advance")],
-])("an email that waits is forgotten when %s", async (_, happens) => {
+  ["the shipment has progressed since", ({ apiKey }, shipment) => takeStep(service, apiKey, shipment, "advance")],
+])("drops a waiting email if %s", async (_, happens) => {
   const workspace = await addWorkspace(false);
   const email = newEmail();
   const { reference } = await bookAnd(service, workspace.apiKey, ["pay"], {
@@ -228,7 +228,7 @@ test.each<[string, (of: Awaited<ReturnType<typeof addWorkspace>>, shipment: stri
 
 const isOfPayment = (mail: string) => mail.startsWith("awaiting_pickup");
 
-test("none is sent in test mode, nor an hour late", async () => {
+test("sends no emails in test mode or an hour late", async () => {
   const { apiKey, id, twin } = await addWorkspace();
   const email = newEmail();
   const pending = { recipient_email: email };
@@ -243,7 +243,7 @@ test("none is sent in test mode, nor an hour late", async () => {
   expect(mailsTo(email)).toEqual([]);
 });
 
-test("a recipient gets no more mails of a workspace once they have confirmed that, by a link that others cannot make", async () => {
+test("a recipient can unsubscribe from a workspace by confirming an unguessable link", async () => {
   const { apiKey } = await addWorkspace();
   const email = newEmail();
   const mailsFor = (key: string, fields: object = {}) =>
@@ -279,7 +279,7 @@ test("a recipient gets no more mails of a workspace once they have confirmed tha
   expect((await open(trackingUrl, { method: "POST" })).status).toBe(405);
 });
 
-test("what is no link of a mail is answered as what is no tracking link, and does nothing", async () => {
+test("an invalid unsubscribe link responds as an invalid tracking link and has no effect", async () => {
   const { apiKey, as, id } = await addWorkspace();
   const email = newEmail();
   const { reference: shipment, tracking_url: url } = await bookAnd(service, apiKey, ["pay"], {
@@ -305,7 +305,7 @@ test("what is no link of a mail is answered as what is no tracking link, and doe
   expect(optOuts.rowCount).toBe(0);
 });
 
-test("a workspace writes 1,000 emails within an hour, and goes on without", async () => {
+test("sends up to 1,000 emails per workspace and hour, and shipments continue without further ones", async () => {
   const { apiKey, id } = await addWorkspace();
   await sql.query(
     `insert into recipient_notice (workspace_id, shipment_reference, kind, state, created_at, next_attempt_at)

@@ -19,7 +19,7 @@ async function optOutsOf(workspace: number) {
   return rows;
 }
 
-test("opt-outs are stored as keyed hashes, and those stored without a key stay in force", async () => {
+test("opt-outs are stored as keyed hashes, and those stored without a key stay in effect", async () => {
   const [{ id }, { id: other }] = [await service.addWorkspace(), await service.addWorkspace()];
   const unkeyed = hash("sha256", "ada@example.org", "base64url");
   const createdAt = "2026-11-26 08:00:00+00";

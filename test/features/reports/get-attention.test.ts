@@ -21,7 +21,7 @@ const subject = (fields: object) => ({ name: null, at: null, reason: null, ...fi
 /** Returns a group in the report with all its subjects. */
 const need = (kind: string, ...subjects: object[]) => ({ kind, count: subjects.length, subjects });
 
-test("what stops bookings comes first, and a workspace that needs nothing has an empty list", async () => {
+test("lists blocked bookings first, and nothing for a workspace without problems", async () => {
   const { id, apiKey } = await service.addWorkspace({ paymentProvider: undefined });
   expect(await attentionOf(apiKey)).toEqual([{ kind: "payment_provider", count: 1, subjects: [] }]);
   await setPaymentProvider(em, id, "manual");
@@ -33,7 +33,7 @@ test("what stops bookings comes first, and a workspace that needs nothing has an
   expect(found.map(({ kind }: any) => kind)).toEqual(["tariff", "payment_provider"]);
 });
 
-test("refunds that nobody but the workspace makes are due until they are recorded", async () => {
+test("lists manual refunds until they are recorded", async () => {
   const { apiKey } = await service.addWorkspace();
   await bookAnd(service, apiKey, ["cancel"]);
   await bookAnd(service, apiKey, ["pay", "cancel", "refund"]);
@@ -47,7 +47,7 @@ test("refunds that nobody but the workspace makes are due until they are recorde
   expect([many.count, many.subjects.length, many.subjects[0]]).toEqual([11, 10, due(first)]);
 });
 
-test("refunds are the provider's to make until they fail, and disputes wait for the workspace", async () => {
+test("lists provider refunds only when they fail, and disputes while they need a response", async () => {
   const workspace = await setup.connect();
   const { apiKey, account } = workspace;
   const bookPaid = async () => {
@@ -75,7 +75,7 @@ test("refunds are the provider's to make until they fail, and disputes wait for 
   ]);
 });
 
-test("what failed for the workspace is not hidden behind the many who did not pay", async () => {
+test("lists failures even among many unpaid shipments", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const sql = await connectTo(service.databaseUrl);
   const customer = String(await insertCustomers(sql, id, 1));
@@ -94,7 +94,7 @@ test("what failed for the workspace is not hidden behind the many who did not pa
   expect(listed.map(({ reference }: any) => reference)).toEqual(disputed);
 });
 
-test("what is later than promised, and what could not be delivered twice, is named", async () => {
+test("lists shipments that are late or had two failed delivery attempts", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const sql = await connectTo(service.databaseUrl);
   const minute = (n: number) => new Date(setup.clock.ms + n * 60_000).toISOString();
@@ -159,7 +159,7 @@ test("what is later than promised, and what could not be delivered twice, is nam
   expect(left.map(({ kind, count }) => [kind, count])).toEqual([["delivery_late", 4]]);
 });
 
-test("a shipment without windows is late at an age that the workspace sets", async () => {
+test("a shipment without windows is late at an age set by the workspace", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const sql = await connectTo(service.databaseUrl);
@@ -188,7 +188,7 @@ test("a shipment without windows is late at an age that the workspace sets", asy
   expect(await attentionOf(apiKey)).toEqual([]);
 });
 
-test("webhooks that fail or were given up need attention, one that was disabled does not", async () => {
+test("lists webhooks that fail or were disabled because of failures, but not those disabled on request", async () => {
   const { id: workspace, apiKey } = await service.addWorkspace();
   const url = "https://example.org/hook";
   const add = async (columns: string) => {
@@ -207,7 +207,7 @@ test("webhooks that fail or were given up need attention, one that was disabled 
   ]);
 });
 
-test("keys that end are named, the next to end first", async () => {
+test("lists expiring keys, the next to expire first", async () => {
   const { apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const createEnding = async (name: string, overlap_seconds: number) => {
@@ -220,7 +220,7 @@ test("keys that end are named, the next to end first", async () => {
   expect(await attentionOf(apiKey)).toEqual([need("api_key_ending", soon, late)]);
 });
 
-test("shipments that are late within the hour need a courier, in workspaces that have couriers", async () => {
+test("lists unassigned shipments that are due within the hour in workspaces that have couriers", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const sql = await connectTo(service.databaseUrl);
@@ -251,7 +251,7 @@ test("shipments that are late within the hour need a courier, in workspaces that
   expect(await attentionOf(apiKey)).toEqual([]);
 });
 
-test("couriers who were seen today, but not for 20 minutes, need attention while they have shipments left", async () => {
+test("lists couriers with open shipments who were seen today but not in the last 20 minutes", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const sql = await connectTo(service.databaseUrl);

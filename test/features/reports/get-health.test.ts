@@ -25,7 +25,7 @@ const REPLICA = {
   up: true,
 };
 
-test("an operator reads how the parts of the platform are", async () => {
+test("an operator reads the state of the platform's components", async () => {
   await eventually("the replica", async () => (await health()).replicas.length === 1);
   const { rows } = await sql.query("select name from applied_migration order by id");
   const version = (await sql.query("show server_version")).rows[0].server_version.split(" ")[0];
@@ -46,7 +46,7 @@ test("an operator reads how the parts of the platform are", async () => {
   expect(found.database.size_bytes).toBeGreaterThan(1_000_000);
 });
 
-test("replicas are listed while they run, and as down when they were not seen for 15 seconds", async () => {
+test("lists replicas while they run, and as down if they were not seen for 15 seconds", async () => {
   const second = await startReplica(service.databaseUrl);
   await eventually("both", async () => (await health()).replicas.length === 2);
   await second.close();
@@ -74,12 +74,12 @@ test("replicas are listed while they run, and as down when they were not seen fo
   await sql.query("delete from replica where host_name in ('lost', 'long gone')");
 });
 
-test("a replica goes on saying that it is there", async () => {
+test("a replica sends heartbeats", async () => {
   await sql.query("update replica set started_at = now() - interval '1 hour', seen_at = now() - interval '1 hour'");
   await eventually("a heartbeat", async () => (await health()).replicas[0].up);
 });
 
-test("a scheduled tariff is told beside the one in force, and one that was called off is not", async () => {
+test("shows a scheduled tariff with the one in force, but not a canceled one", async () => {
   const insert = (version: number, at: string, calledOff: string) =>
     sql.query(
       `insert into tariff_version (version, document, digest, published_at, effective_at, called_off_at)
@@ -96,7 +96,7 @@ test("a scheduled tariff is told beside the one in force, and one that was calle
   });
 });
 
-test("deliveries that have not ended are counted, with the time of the oldest", async () => {
+test("counts pending deliveries, with the time of the oldest", async () => {
   const receiver = await startReceiver((response) => response.writeHead(500).end());
   const { apiKey } = await service.addWorkspace();
   const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url });

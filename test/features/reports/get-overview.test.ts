@@ -29,7 +29,7 @@ async function insertAt(id: number, counts: Readonly<Record<string, number>>): P
   for (const [at, count] of Object.entries(counts)) await insertBooked(sql, id, at, { count });
 }
 
-test("a workspace reads what it booked, by day in UTC", async () => {
+test("counts a workspace's bookings by day in UTC", async () => {
   const [{ id, apiKey }, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await insertAt(id, { "2031-05-01T23:59:59.999Z": 9, "2031-05-02T00:00:00Z": 2 });
   await insertBooked(sql, id, "2031-05-02T12:00:00Z", { count: 3, ...PAID });
@@ -81,7 +81,7 @@ async function countsOf(apiKey: string, from: string, to: string): Promise<objec
   };
 }
 
-test("days are those of the workspace's time zone, of 23 and 25 hours too, and all days follow a change", async () => {
+test("days follow the workspace's time zone, including those of 23 and 25 hours, and its changes", async () => {
   const { id, apiKey } = await workspaceIn("America/New_York");
   // Daylight saving time begins on March 9, 2031 in New York and on March 30 in Berlin, at 2:00.
   await insertAt(id, {
@@ -117,7 +117,7 @@ test("days are those of the workspace's time zone, of 23 and 25 hours too, and a
   });
 });
 
-test("a day that begins within an hour counts the quarters of that hour from then on", async () => {
+test("a day that starts within an hour counts the later quarters of that hour", async () => {
   const { id, apiKey } = await workspaceIn("Asia/Kathmandu");
   await insertAt(id, { "2031-05-02T18:14:59.999Z": 1, "2031-05-02T18:15:00Z": 2 });
   await sql.query(
@@ -134,7 +134,7 @@ test("a day that begins within an hour counts the quarters of that hour from the
   expect(await countsOf(apiKey, "2031-05-03", "2031-05-03")).toEqual({ zone, ...second });
 });
 
-test("a test twin has the days of its live workspace, and its own clock says which is today", async () => {
+test("a test twin uses its live workspace's time zone and its own clock", async () => {
   const { apiKey, twin } = await workspaceIn("Pacific/Auckland");
   const lastDay = async (key: string) => {
     const { to_date, time_zone } = await overviewOf(key);
@@ -147,7 +147,7 @@ test("a test twin has the days of its live workspace, and its own clock says whi
   expect(await lastDay(twin.apiKey)).toEqual(["2031-05-23", "Pacific/Auckland"]);
 });
 
-test("without days, an overview is of the last 30; there is no ratio without quotes", async () => {
+test("an overview covers the last 30 days by default, and has no ratio without quotes", async () => {
   const { days, ...rest } = await overviewOf((await service.addWorkspace()).apiKey);
   expect(days).toHaveLength(30);
   expect(days[29]).toEqual({ date: "2031-05-20", ...NO_BOOKINGS, quotes: 0 });
@@ -159,7 +159,7 @@ test("without days, an overview is of the last 30; there is no ratio without quo
   });
 });
 
-test("only bookings that name a quote, by its price or its id, count as quotes that were booked", async () => {
+test("only bookings with a quote id or an expected price count as quoted", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const rateOf = async (from: string, quotes: number) => {
     await insertQuotes(sql, id, `${from}T00:00:00Z`, quotes);
@@ -184,7 +184,7 @@ test("only bookings that name a quote, by its price or its id, count as quotes t
   expect(await rateOf("2031-05-02", 6)).toEqual([5, 8, 2, 0.25]);
 });
 
-test("quotes are absent for days whose counts have been deleted, and then from the totals", async () => {
+test("quotes are absent for days whose counts have been deleted, and from the totals", async () => {
   const { apiKey } = await service.addWorkspace();
   // 99 days ago is the first day whose counts are complete.
   const { days, totals } = await overviewOf(apiKey, "2031-02-09", "2031-02-10");
@@ -192,7 +192,7 @@ test("quotes are absent for days whose counts have been deleted, and then from t
   expect(totals.quotes).toBeNull();
 });
 
-test("a shipment's payment and cancellation change the figures of the day of its booking", async () => {
+test("payments and cancellations change the figures of the booking's day", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const { reference } = await book(service, apiKey);
   await sql.query("update shipment set created_at = $1 where workspace_id = $2", [NOW, id]);
@@ -206,7 +206,7 @@ test("a shipment's payment and cancellation change the figures of the day of its
   expect(await lastDay("2031-05-03")).toEqual({ ...day, cancellations: 1, revenue: [] });
 });
 
-test("days that cannot be reported are refused at their fields", async () => {
+test("rejects invalid days by field", async () => {
   const { apiKey } = await service.addWorkspace();
   const reversed = service.as(apiKey).getOverview({ from_date: "2031-05-21" });
   await expectRefused(reversed, "FIELD_INVALID", {

@@ -21,7 +21,7 @@ const need = (kind: string, ...subjects: object[]) => ({
 
 const before = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000).toISOString();
 
-test("a platform that needs nothing has an empty list, and one without a tariff that alone", async () => {
+test("lists nothing without problems, and only the tariff if there is none", async () => {
   expect(await attention()).toEqual([]);
   const bare = await startUnprepared((await createDatabase()).url);
   await bare.app.prepare();
@@ -30,7 +30,7 @@ test("a platform that needs nothing has an empty list, and one without a tariff 
   expect(found).toEqual([{ kind: "tariff", count: 1, subjects: [] }]);
 });
 
-test("webhooks are an operator's matter after a day of failures, until 14 days, unless their owner disabled them", async () => {
+test("lists webhooks that have failed for 1 to 14 days, unless their owner disabled them", async () => {
   const { id: workspace, apiKey } = await service.addWorkspace();
   const failing = async (hours: number, disabled: string | null = null) => {
     const name = `https://example.org/${hours}`;
@@ -52,7 +52,7 @@ test("webhooks are an operator's matter after a day of failures, until 14 days, 
   await em.execute("update webhook set failing_since = null");
 });
 
-test("a workspace whose provider stopped is named, its test twin and one that only begins are not", async () => {
+test("lists a workspace whose provider stopped, but not its test twin or one that is still onboarding", async () => {
   const [stopped, begun] = [await service.addWorkspace(), await service.addWorkspace()];
   const become = ({ id }: { id: number }, state: string) =>
     em.execute("update payment_connection set provider = 'stripe', state = ? where workspace_id = ?", [state, id]);
@@ -65,7 +65,7 @@ test("a workspace whose provider stopped is named, its test twin and one that on
   expect(await attention()).toEqual([]);
 });
 
-test("mails that wait for five minutes are counted, with since when", async () => {
+test("counts emails that have waited for five minutes, with the time of the oldest", async () => {
   await em.execute(
     `insert into mail (kind, state, email, created_at, next_attempt_at, attempts)
      values ('sign_in', 'waiting', 'a@example.org', ?, ?, 2), ('sign_in', 'waiting', 'b@example.org', ?, ?, 1),
@@ -78,7 +78,7 @@ test("mails that wait for five minutes are counted, with since when", async () =
   expect(await attention()).toEqual([]);
 });
 
-test("operators' keys that end are named, the next to end first", async () => {
+test("lists operators' expiring keys, the next to expire first", async () => {
   const [ann, bob] = [await service.addOperator(), await service.addOperator()];
   const until = async ({ id: operator }: { id: number }, hours: number, name: string | null) => {
     const at = before(-hours);

@@ -11,7 +11,7 @@ const service = await startService({ now: () => NOW });
 const sql = await connectTo(service.databaseUrl);
 const as = service.as((await service.addOperator("viewer")).key);
 
-test("an operator reads what all workspaces booked, and which ten booked most", async () => {
+test("an operator reads the bookings of all workspaces, and the ten workspaces with the most", async () => {
   const ids: number[] = [];
   for (let i = 0; i < 12; i++) ids.push((await service.addWorkspace()).id);
   const [first, second, ...others] = ids as [number, number, ...number[]];
@@ -59,7 +59,7 @@ test("an operator reads what all workspaces booked, and which ten booked most", 
   });
 });
 
-test("without days, a platform's overview is of the last 30, and days that are none are refused", async () => {
+test("a platform overview covers the last 30 days by default, and rejects invalid days", async () => {
   const { from_date, to_date } = await data(as.getPlatformOverview());
   expect([from_date, to_date]).toEqual(["2031-04-21", "2031-05-20"]);
   await expectRefused(as.getPlatformOverview({ to_date: "2031-04-31" }), "FIELD_INVALID", {

@@ -41,7 +41,7 @@ async function insertUsage(workspace: number, hoursAgo: number, limitClass: stri
   );
 }
 
-test("a workspace reads its calls of 24 hours and its limits", async () => {
+test("a workspace reads its calls of the last 24 hours and its limits", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   await limitQuotes(id, { rate: 7, burst: 9 });
@@ -60,7 +60,7 @@ test("a workspace reads its calls of 24 hours and its limits", async () => {
   expect(await data(getUsage())).toEqual({ ...limits, hours });
 });
 
-test("calls are counted once they have ended, by class; those beyond a limit are not", async () => {
+test("counts completed calls by class, without rate-limited ones", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await limitQuotes(id, { rate: 1, burst: 2 });
   const as = service.as(apiKey);
@@ -71,7 +71,7 @@ test("calls are counted once they have ended, by class; those beyond a limit are
   expect((await data(as.getUsage())).hours).toEqual(hoursWith({ 0: { quote: 2, write: 1 } }));
 });
 
-test("prices that somebody asks for on the pages count for the limit, and by a class of their own", async () => {
+test("previews on the pages count for the limit, in a class of their own", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const replica = await startReplica(service.databaseUrl);
   const person = await signIn(replica, apiKey, { email: "previews@example.org", role: "viewer" });
@@ -89,7 +89,7 @@ test("prices that somebody asks for on the pages count for the limit, and by a c
   expect(rows.map((row) => row.limit_class)).not.toContain("quote");
 });
 
-test("what a replica has counted is in the table once it has ended, of several replicas together", async () => {
+test("replicas add their counts to the table when they stop", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const replicas = await Promise.all([1, 2].map(() => startReplica(service.databaseUrl)));
   for (const replica of replicas) await replica.as(apiKey).listShipments();
@@ -101,7 +101,7 @@ test("what a replica has counted is in the table once it has ended, of several r
   expect(rows).toEqual([{ limit_class: "read", calls: 2 }]);
 });
 
-test("what has been counted is in the table after some seconds", async () => {
+test("counts are written to the table after some seconds", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const hurried = await startReplica(service.databaseUrl, { outside: HURRIED });
   await hurried.as(apiKey).listShipments();

@@ -6,7 +6,7 @@ const database = await createDatabase();
 const orm = openOrm(database.url);
 const sql = await connectTo(database.url);
 
-test("counts of calls are kept for 100 days, also when more are deleted than one statement deletes", async () => {
+test("keeps usage counts for 100 days, and deletes more than one statement can", async () => {
   await sql.query("insert into workspace (id, name, created_at) values (1, 'Test', now())");
   await sql.query(
     `insert into usage_hour (workspace_id, hour, limit_class, calls)
@@ -20,7 +20,7 @@ test("counts of calls are kept for 100 days, also when more are deleted than one
   expect(rows).toEqual([{ hours: 2_400, kept: true }]);
 });
 
-test("replicas that were not seen for a day are forgotten", async () => {
+test("deletes replicas that were not seen for a day", async () => {
   await sql.query(
     `insert into replica (id, host_name, version, node_version, started_at, seen_at)
      select gen_random_uuid(), host_name, '0.1.0', '26.10.0', now() - interval '2 days', now() - age

@@ -16,19 +16,19 @@ function countedReports(tookMs: number) {
     });
 }
 
-test("a slow answer is given again under its key, and under no other", async () => {
+test("caches a slow response under its key only", async () => {
   const get = countedReports(SLOW_MS);
   expect(await get("a")).toEqual({ n: 1 });
   expect(await get("a")).toEqual({ n: 1 });
   expect(await get("b")).toEqual({ n: 2 });
 });
 
-test("a slow answer is computed once for all who wait for it", async () => {
+test("computes a slow response once for all concurrent callers", async () => {
   const get = countedReports(SLOW_MS);
   expect(await Promise.all([get("a"), get("a"), get("a")])).toEqual([{ n: 1 }, { n: 1 }, { n: 1 }]);
 });
 
-test("an answer that fails is asked for again", async () => {
+test("does not cache a failed computation", async () => {
   const answers = createReportCache<{ n: number }>();
   const failing = async () => {
     await sleep(SLOW_MS);

@@ -11,12 +11,12 @@ function boundsOf(requested: { fromDate?: string; toDate?: string }) {
 }
 
 test.each([
-  ["neither day", {}, ["2028-02-01", "2028-03-01", 30]],
-  ["the first day", { fromDate: "2028-02-28" }, ["2028-02-28", "2028-03-01", 3]],
-  ["the last day", { toDate: "2027-01-10" }, ["2026-12-12", "2027-01-10", 30]],
+  ["neither date", {}, ["2028-02-01", "2028-03-01", 30]],
+  ["the first date", { fromDate: "2028-02-28" }, ["2028-02-28", "2028-03-01", 3]],
+  ["the last date", { toDate: "2027-01-10" }, ["2026-12-12", "2027-01-10", 30]],
   ["one day", { fromDate: "2028-02-29", toDate: "2028-02-29" }, ["2028-02-29", "2028-02-29", 1]],
   ["92 days", { fromDate: "2028-05-01", toDate: "2028-07-31" }, ["2028-05-01", "2028-07-31", 92]],
-])("a request that gives %s", (_, requested, [first, last, count]) => {
+])("accepts a request with %s", (_, requested, [first, last, count]) => {
   const after = new Date(Date.parse(`${last}T00:00:00Z`) + 86_400_000).toISOString();
   expect(boundsOf(requested)).toEqual([first, last, count, `${first}T00:00:00.000Z`, after]);
 });
@@ -27,7 +27,7 @@ test.each([
   ["Europe/Berlin", "2026-10-24", ["10-23T22", "10-24T22", "10-25T23"]],
   ["America/New_York", "2026-03-07", ["03-07T05", "03-08T05", "03-09T04"]],
   ["America/New_York", "2026-10-31", ["10-31T04", "11-01T04", "11-02T05"]],
-])("in %s the days from %s on begin when it is midnight there", (timeZone, fromDate, hours) => {
+])("days in %s from %s on start at local midnight", (timeZone, fromDate, hours) => {
   const toDate = Temporal.PlainDate.from(fromDate).add({ days: 1 }).toString();
   const { bounds } = parseReportDays({ fromDate, toDate }, NOW, timeZone);
   expect(bounds.map((at) => at.toISOString())).toEqual(
@@ -35,7 +35,7 @@ test.each([
   );
 });
 
-test("a time zone that is off by three quarters of an hour has days of its own", () => {
+test("days follow a time zone with an offset of three quarters of an hour", () => {
   const { dates, bounds } = parseReportDays({ fromDate: "2028-03-01" }, NOW, "Asia/Kathmandu");
   // At 23:59 UTC, the next day has begun in this time zone.
   expect(dates).toEqual(["2028-03-01", "2028-03-02"]);
@@ -46,7 +46,7 @@ test("a time zone that is off by three quarters of an hour has days of its own",
   ]);
 });
 
-test("the day that Samoa left out has no hours", () => {
+test("the day that Samoa skipped has no hours", () => {
   const requested = { fromDate: "2011-12-29", toDate: "2011-12-31" };
   const { dates, bounds } = parseReportDays(requested, NOW, "Pacific/Apia");
   expect(dates).toEqual(["2011-12-29", "2011-12-30", "2011-12-31"]);
@@ -58,7 +58,7 @@ test("the day that Samoa left out has no hours", () => {
   ]);
 });
 
-describe("days that cannot be reported are refused at their fields", () => {
+describe("rejects invalid days by field", () => {
   const noDay = (field: string) => ({
     reason: "FIELD_INVALID",
     subject: field,
@@ -66,14 +66,14 @@ describe("days that cannot be reported are refused at their fields", () => {
   });
   const fromDate = (text: string) => ({ reason: "FIELD_INVALID", subject: "from_date", text });
   test.each([
-    ["a day that February lacks", { fromDate: "2027-02-29" }, [noDay("from_date")]],
+    ["a day that February does not have", { fromDate: "2027-02-29" }, [noDay("from_date")]],
     [
-      "a month and a day that there are not",
+      "an invalid month and day",
       { fromDate: "2027-13-01", toDate: "2027-04-31" },
       [noDay("from_date"), noDay("to_date")],
     ],
     [
-      "a first day after the last",
+      "a first date after the last",
       { fromDate: "2027-04-02", toDate: "2027-04-01" },
       [fromDate("from_date must not be after to_date.")],
     ],

@@ -22,7 +22,7 @@ function untilListed(apiKey: string, count: number, fields: object = {}): Promis
   });
 }
 
-test("calls that change something or are refused are listed, the newest first, those that only read or price are not", async () => {
+test("lists changing and rejected calls newest first, but no successful reads or quotes", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   const as = service.as(apiKey);
@@ -94,7 +94,7 @@ test("calls that change something or are refused are listed, the newest first, t
   expect(await invalidFields(as.listRequests({ page_token, method: "GetShipment" }))).toEqual(["page_token"]);
 });
 
-test("a path has the values of its parameters on every transport, and an unread request has their names", async () => {
+test("paths contain parameter values on every transport, or parameter names for an unread request", async () => {
   const { apiKey } = await service.addWorkspace();
   const { reference } = await book(service, apiKey);
   await data(service.as(apiKey).cancelShipment({ shipment: reference }));
@@ -112,7 +112,7 @@ test("a path has the values of its parameters on every transport, and an unread 
   ]);
 });
 
-test("asking for a place that is not reported yet is not listed", async () => {
+test("does not list requests for a place that is not reported yet", async () => {
   const { apiKey } = await service.addWorkspace();
   const { reference: shipment } = await book(service, apiKey);
   const refused = await service.as(apiKey).getCourierPlace({ shipment });
@@ -122,7 +122,7 @@ test("asking for a place that is not reported yet is not listed", async () => {
   expect(listed.map(({ method }) => method)).toEqual(["GetShipment", "CreateShipment"]);
 });
 
-test("a call that a key may not make is listed under the key's name", async () => {
+test("lists a call without permission under the key's name", async () => {
   const { apiKey } = await service.addWorkspace();
   const { api_key: reader } = (await service.as(apiKey).createApiKey({ name: "Reader", scope: "read_only" })).body;
   await service.as(reader).createShipment(BOOKING);
@@ -143,7 +143,7 @@ function ended(workspace: number, code: Code | 0, text = "text"): ReceivedCall {
   return Object.assign(received, { caller, code, refusal, method: "shipments.v1.A/B" });
 }
 
-test("what may be a secret is left out of messages, and what no text can hold", async () => {
+test("removes possible secrets and unstorable characters from messages", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const log = createRequestLog(() => undefined);
   const secret = "shp_0123456789abcdefghijklmnopqrstuvwxyz";
@@ -153,7 +153,7 @@ test("what may be a secret is left out of messages, and what no text can hold", 
   expect(message).toBe("... \uFFFD is ...");
 });
 
-test("of what only reads, failures are kept alone: neither what succeeded nor what its caller gave up", () => {
+test("lists only failed reads, not successful or canceled ones", () => {
   const log = createRequestLog(() => undefined);
   const reading = (code: Code | 0 | undefined) => {
     const call = ended(1, code ?? 0);
@@ -168,7 +168,7 @@ test("of what only reads, failures are kept alone: neither what succeeded nor wh
   expect(log.drain().map(({ code }) => code)).toEqual(["not_found", "internal"]);
 });
 
-test("of one workspace 200 calls wait, of all 5,000, and more are counted as left out", async () => {
+test("queues up to 200 calls per workspace and 5,000 in total, and counts dropped ones", async () => {
   let dropped = 0;
   const log = createRequestLog((count) => (dropped += count));
   for (let i = 0; i < 201; i++) log.record(ended(1, 0), 200);
@@ -180,7 +180,7 @@ test("of one workspace 200 calls wait, of all 5,000, and more are counted as lef
   expect([log.drain().length, dropped]).toEqual([200, 201]);
 });
 
-test("what cannot be written is counted as left out, and calls of a workspace that is gone keep no others from being written", async () => {
+test("counts calls that cannot be written as dropped, and still writes the others after a workspace is deleted", async () => {
   const { id, apiKey } = await service.addWorkspace();
   let dropped = 0;
   const log = createRequestLog((count) => (dropped += count));
@@ -194,7 +194,7 @@ test("what cannot be written is counted as left out, and calls of a workspace th
   expect([dropped, log.drain()]).toEqual([2, []]);
 });
 
-test("the newest 10,000 calls of a workspace are kept, and none for longer than 7 days", async () => {
+test("keeps the newest 10,000 calls of a workspace for up to 7 days", async () => {
   const { id } = await service.addWorkspace();
   const insert = (count: number, age: string) =>
     sql.query(

@@ -135,7 +135,7 @@ const ACTS: fc.Arbitrary<Act> = fc.oneof(
 const STEP_MS = (5 * 60 + 10) * 60_000;
 const HISTORY = fc.array(fc.tuple(fc.nat(2), fc.nat(20), ACTS), { minLength: 20, maxLength: 40 });
 
-test("after any history the days of each workspace are those of its shipments, whichever replica counts, or dies counting", async () => {
+test("counts by day match the shipments after any history, even if replicas crash while counting", async () => {
   const workspaces = await Promise.all([1, 2, 3].map(() => service.addWorkspace()));
   const booked: string[][] = [[], [], []];
   const counting: Promise<unknown>[] = [];
@@ -178,7 +178,7 @@ test("after any history the days of each workspace are those of its shipments, w
   expect(bookings).toBe(booked.flat().length);
 });
 
-test("what is counted is not counted again by an overview, until it changes", async () => {
+test("an overview does not recount days until they change", async () => {
   const workspace = await service.addWorkspace();
   clockMs = FIRST_DAY_MS;
   const { reference } = await book(service, workspace.apiKey);
@@ -191,7 +191,7 @@ test("what is counted is not counted again by an overview, until it changes", as
   expect(await bookings()).toBe(1);
 });
 
-test("shipments from before there were days to count are filled in", async () => {
+test("counts shipments from before counting by day was introduced", async () => {
   const { id } = await service.addWorkspace();
   await insertBooked(sql, id, "2029-12-31T23:59:59.999Z", { count: 3, ...PAID, quoted: true });
   await insertBooked(sql, id, "2030-01-01T00:00:00Z", { count: 2, currency: "JPY" });
@@ -213,7 +213,7 @@ test("shipments from before there were days to count are filled in", async () =>
   );
 });
 
-test("events that were purged before they were looked at are made up for", async () => {
+test("recounts days after unread events were purged", async () => {
   const { id, apiKey } = await service.addWorkspace();
   clockMs = FIRST_DAY_MS;
   const { reference } = await book(service, apiKey);
@@ -226,7 +226,7 @@ test("events that were purged before they were looked at are made up for", async
   await expectCounted();
 });
 
-test("a currency in which nothing is left on a day is not counted there", async () => {
+test("removes a currency from a day on which it has no more amounts", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const { reference } = await book(service, apiKey);
   await countAll();
@@ -237,7 +237,7 @@ test("a currency in which nothing is left on a day is not counted there", async 
   await expectCounted();
 });
 
-test("between two counts of a workspace the background rests", async () => {
+test("the background worker pauses between two counts of a workspace", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const bookings = async () => {
     const sum = "select sum(bookings)::int as sum from booking_day where workspace_id = $1";
@@ -254,7 +254,7 @@ test("between two counts of a workspace the background rests", async () => {
   await eventually("the count", async () => (await bookings()) === 2);
 });
 
-test("a workspace that cannot be counted keeps no other from being counted", async () => {
+test("a workspace that cannot be counted does not block others", async () => {
   const [first, second] = [await service.addWorkspace(), await service.addWorkspace()];
   // Adds the constraint before the service can count the workspace.
   await sql.query(`alter table booking_day add constraint refused check (workspace_id <> ${first.id})`);

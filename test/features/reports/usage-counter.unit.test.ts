@@ -12,7 +12,7 @@ function callIn(workspace: number, limitClass: LimitClass): AnyCall {
   return call;
 }
 
-test("calls are counted by workspace and class, and listed in that order", () => {
+test("counts calls by workspace and class, and lists them in that order", () => {
   const counter = createUsageCounter();
   for (const limitClass of ["write", "read", "read"] as const) counter.count(callIn(20, limitClass));
   counter.count(callIn(3, "quote"));
@@ -25,7 +25,7 @@ test("calls are counted by workspace and class, and listed in that order", () =>
   expect(counter.unwrittenOf(4)).toEqual({ quote: 0, read: 0, write: 0, preview: 0 });
 });
 
-test("calls that nobody is known to have made, or that were not within a limit, are not counted", () => {
+test("does not count calls without a known caller or a rate limit", () => {
   const counter = createUsageCounter();
   counter.count(localCall(OperatorService.method.createOperator, "service", "demo"));
   const uncounted = callOf(1);
@@ -34,7 +34,7 @@ test("calls that nobody is known to have made, or that were not within a limit, 
   expect(counter.unwritten()).toEqual([]);
 });
 
-test("calls that are counted while others are written stay", () => {
+test("keeps calls that are counted during a write", () => {
   const counter = createUsageCounter();
   counter.count(callIn(1, "read"));
   counter.count(callIn(2, "read"));
@@ -44,7 +44,7 @@ test("calls that are counted while others are written stay", () => {
   expect(counter.unwritten()).toEqual([{ workspace: 1, limitClass: "read", calls: 1 }]);
 });
 
-test("memory is bounded: of workspaces beyond the most, nothing is counted until others are written", () => {
+test("memory is bounded: calls of further workspaces are not counted until others are written", () => {
   const counter = createUsageCounter(2);
   for (const workspace of [1, 2, 3, 1]) counter.count(callIn(workspace, "read"));
   const counted = [

@@ -15,7 +15,7 @@ async function writtenCalls(): Promise<{ workspaces: number; calls: number }> {
   return rows[0];
 }
 
-test("replicas that write at the same time neither lose calls nor wait for each other for ever", async () => {
+test("replicas that write at the same time neither lose calls nor deadlock", async () => {
   const counters = Array.from({ length: 4 }, (_, replica) => {
     const counter = createUsageCounter();
     const workspaces = Array.from({ length: 6_000 }, (__, i) => i + 1);
@@ -29,7 +29,7 @@ test("replicas that write at the same time neither lose calls nor wait for each 
   expect(counters.flatMap((counter) => counter.unwritten())).toEqual([]);
 });
 
-test("what cannot be written stays counted", async () => {
+test("calls that cannot be written stay counted", async () => {
   const counter = createUsageCounter();
   counter.count(callOf(1));
   const before = await writtenCalls();
@@ -41,7 +41,7 @@ test("what cannot be written stays counted", async () => {
   expect(await writtenCalls()).toEqual({ ...before, calls: before.calls + 1 });
 });
 
-test("calls of a workspace that is gone do not keep those of others from being written", async () => {
+test("calls of a deleted workspace do not block those of others", async () => {
   const counter = createUsageCounter();
   counter.count(callOf(1));
   counter.count(callOf(7_000));

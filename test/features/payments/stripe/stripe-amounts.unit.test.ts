@@ -13,7 +13,7 @@ test.for([
   ["ISK", 500, 50_000],
   ["UGX", 4_000, 400_000],
   ["MGA", 500_000, 5_000],
-] as const)("%s %i is %i at Stripe, and back", ([currency, minor, amount]) => {
+] as const)("%s %i is %i at Stripe, in both directions", ([currency, minor, amount]) => {
   expect(stripeAmountFault(minor, currency)).toBeUndefined();
   expect(toStripeAmount(minor, currency)).toBe(amount);
   expect(fromStripeAmount(amount, currency)).toBe(minor);
@@ -28,7 +28,7 @@ test.for([
   ["MGA", 500_050, "must be a multiple of 1 MGA to be paid at a checkout."],
   ["USD", 100_000_000, "must be at most 999999.99 USD to be paid at a checkout."],
   ["ISK", 1_000_000, "must be at most 999999 ISK to be paid at a checkout."],
-] as const)("%s %i is not taken", ([currency, minor, fault]) => {
+] as const)("rejects %s %i", ([currency, minor, fault]) => {
   expect(stripeAmountFault(minor, currency)).toBe(fault);
 });
 
@@ -37,6 +37,6 @@ test.for([
   ["JPY", 50],
   ["HUF", 17_500],
   ["USD", 99_999_999],
-] as const)("%s %i is the least or the most that is taken", ([currency, minor]) => {
+] as const)("accepts %s %i, a minimum or maximum", ([currency, minor]) => {
   expect(stripeAmountFault(minor, currency)).toBeUndefined();
 });

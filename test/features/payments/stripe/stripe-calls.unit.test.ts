@@ -29,14 +29,14 @@ function connect(timeoutMs?: number) {
   return { online: online!, calls };
 }
 
-test("a call whose answer drips without end is ended by its own limit", async () => {
+test("times out a call whose response never ends", async () => {
   const { online, calls } = connect(200);
   stripe.fault("GET /v1/accounts", "dripping");
   await expect(online.readAccount(access)).rejects.toThrow(ProviderUnavailable);
   expect(calls).toMatchObject([{ operation: "read_account", outcome: "unanswered" }]);
 });
 
-test("an answer of 200 that is none of Stripe's objects is no answer", async () => {
+test("reports a 200 response without a Stripe object as no response", async () => {
   const { online } = connect();
   const attempt = { ...CHECKOUT, expiresAt: new Date(Date.now() + 60 * 60_000) };
   const open = () => online.openCheckout(access, attempt, "key");
