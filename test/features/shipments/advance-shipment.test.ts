@@ -6,7 +6,7 @@ import { sharedService } from "../../support/service.ts";
 const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
 
-test("a paid shipment goes in transit, then is delivered; nothing else about it changes", async () => {
+test("a paid shipment becomes in transit and then delivered, with no other changes", async () => {
   const paid = await bookAnd(service, apiKey, ["pay"]);
   const shipment = paid["reference"];
   const moved = await data(takeStep(service, apiKey, shipment, "advance"));
@@ -19,7 +19,7 @@ test("a paid shipment goes in transit, then is delivered; nothing else about it 
   expect(await data(service.as(apiKey).getShipment({ shipment }))).toEqual(delivered);
 });
 
-test("an advance needs no body, and accepts any content type", async () => {
+test("advancing needs no body and accepts any content type", async () => {
   const { reference } = await bookAnd(service, apiKey, ["pay"]);
   const bare = { apiKey, method: "POST", headers: { "content-type": "text/plain" } };
   const { status } = await service.request(`/v1/shipments/${reference}/advance`, bare);

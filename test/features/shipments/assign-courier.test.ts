@@ -31,7 +31,7 @@ function refused(shipment: string, code: string, message: string, field?: string
 
 const STALE = "etag is stale because the shipment was changed. Read it again.";
 
-test("a courier is assigned to shipments in order, each with its event, and unassigned again", async () => {
+test("assigns a courier to shipments in order, each with an event, and unassigns the courier again", async () => {
   const { apiKey, as, ada, newPaid } = await newWorkspace();
   const [first, second] = [await newPaid(), await newPaid()];
   const { reference: pending } = await book(service, apiKey);
@@ -67,7 +67,7 @@ test("a courier is assigned to shipments in order, each with its event, and unas
   ]);
 });
 
-test("a courier who is archived, of another workspace or missing is assigned to none", async () => {
+test("a courier who is archived, missing or belongs to another workspace cannot be assigned", async () => {
   const { as, ada, newPaid } = await newWorkspace();
   const other = await newWorkspace();
   const shipment = await newPaid();
@@ -80,7 +80,7 @@ test("a courier who is archived, of another workspace or missing is assigned to 
   expect((await data(as.getShipment({ shipment }))).courier).toBe(null);
 });
 
-test("of two dispatchers who assign a shipment at once with its etag, one is refused", async () => {
+test("of two concurrent assignments with a shipment's etag, one is rejected", async () => {
   const { as, ada, newPaid } = await newWorkspace();
   const grace = (await data(as.createCourier({ name: "Grace" }))).id;
   const shipment = await newPaid();
@@ -94,7 +94,7 @@ test("of two dispatchers who assign a shipment at once with its etag, one is ref
   expect((await data(as.getShipment({ shipment }))).courier.courier_id).toBe([ada, grace][winner]);
 });
 
-test("a batch with an idempotency key is assigned once", async () => {
+test("a batch repeated with its idempotency key is assigned once", async () => {
   const { as, ada, newPaid } = await newWorkspace();
   const [shipment, other] = [await newPaid(), await newPaid()];
   const key = { "idempotency-key": crypto.randomUUID() };
@@ -105,7 +105,7 @@ test("a batch with an idempotency key is assigned once", async () => {
   await expectRefused(as.assignCourier(others, key), "IDEMPOTENCY_KEY_REUSED");
 });
 
-test("shipments are listed, counted and exported by courier, and those without one", async () => {
+test("lists, counts and exports shipments by courier and without a courier", async () => {
   const { apiKey, as, ada, newPaid, listed } = await newWorkspace();
   const [done, carried, details, free] = [await newPaid(), await newPaid(), await newPaid(), await newPaid()];
   await book(service, apiKey);

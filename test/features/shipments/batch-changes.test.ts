@@ -50,7 +50,7 @@ const cannot = (what: string) => ({
   text: `The shipment cannot be ${what}.`,
 });
 
-test("each shipment of a batch is advanced or says why not, at its place, whatever the others are", async () => {
+test("advances each shipment of a batch or returns its error, in order, whatever the others are", async () => {
   const [paid, pending, underWay] = [
     await bookAnd(service, apiKey, ["pay"]),
     await book(service, apiKey),
@@ -82,7 +82,7 @@ test("each shipment of a batch is advanced or says why not, at its place, whatev
   expect(await eventTypes(pending)).toEqual(["shipment.created"]);
 });
 
-test("a batch that says where shipments are takes none of them a step further than was meant", async () => {
+test("a batch with a from status does not advance shipments that are further along", async () => {
   const { reference: paid } = await bookAnd(service, apiKey, ["pay"]);
   const { reference: underWay } = await bookAnd(service, apiKey, ["pay", "advance"]);
   const { body } = await caller.batchAdvanceShipments({
@@ -98,7 +98,7 @@ test("a batch that says where shipments are takes none of them a step further th
   ]);
 });
 
-test("shipments are cancelled together for one reason", async () => {
+test("cancels several shipments with one reason", async () => {
   const pending = await book(service, apiKey);
   const paid = await bookAnd(service, apiKey, ["pay"]);
   const gone = await bookAnd(service, apiKey, ["pay", "advance"]);
@@ -127,7 +127,7 @@ test("shipments are cancelled together for one reason", async () => {
   });
 });
 
-test("payments are recorded together, each for the total of its shipment", async () => {
+test("records several payments, each for the total of its shipment", async () => {
   const references: string[] = [];
   for (let i = 0; i < 3; i++) references.push((await book(service, apiKey))["reference"]);
   const [first, second, third] = references as [string, string, string];
@@ -156,7 +156,7 @@ test("payments are recorded together, each for the total of its shipment", async
   expect(refund.body.payment).toMatchObject(PAYMENT);
 });
 
-test("a batch that is repeated under its idempotency key is answered as before, and done once", async () => {
+test("a batch repeated with its idempotency key is applied once and returns the first response", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const { reference: other } = await book(service, apiKey);
   const headers = { "idempotency-key": "morning-round" };
@@ -171,7 +171,7 @@ test("a batch that is repeated under its idempotency key is answered as before, 
   expect([reused.status, reused.body.errors]).toEqual([422, { idempotency_key: [expect.any(String)] }]);
 });
 
-test("batches and single calls that race for the same shipments lose none of their changes", async () => {
+test("concurrent batches and single calls for the same shipments lose no changes", async () => {
   const shipments: string[] = [];
   for (let i = 0; i < 8; i++) {
     shipments.push((await bookAnd(service, apiKey, ["pay"]))["reference"]);
@@ -193,7 +193,7 @@ test("batches and single calls that race for the same shipments lose none of the
   }
 });
 
-test("a batch is of one to a hundred shipments, each named once and in full", async () => {
+test("a batch has 1 to 100 different shipments, each with all required fields", async () => {
   const twice = "is the same as shipments[0]. List each shipment once.";
   const payment = { shipment: "a", ...PAYMENT };
   const ANY = expect.anything();

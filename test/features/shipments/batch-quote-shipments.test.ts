@@ -14,7 +14,7 @@ const QUOTED = {
   error: null,
 };
 
-test("each result of a batch quote is at its route's place, whatever the other routes are", async () => {
+test("returns each result of a batch in the order of its routes, whatever the other routes are", async () => {
   const routes = [
     COVERED_ROUTE,
     { ...COVERED_ROUTE, dropoff_lat: 0, dropoff_lng: 0 },
@@ -83,7 +83,7 @@ test("each result of a batch quote equals a single quote of that route", async (
   }
 });
 
-test("a batch quote by gRPC prices the routes beside one that JSON could not write", async () => {
+test("a batch quote over gRPC prices valid routes next to one that JSON cannot represent", async () => {
   const { results } = await service.grpcClient(apiKey).batchQuoteShipments({
     routes: [RPC_ROUTE, { ...RPC_ROUTE, weightKg: Number.NaN }, {}],
   });
@@ -94,7 +94,7 @@ test("a batch quote by gRPC prices the routes beside one that JSON could not wri
   ]);
 });
 
-test("a batch quote takes from one to a hundred routes", async () => {
+test("a batch quote accepts 1 to 100 routes", async () => {
   const most = await caller.batchQuoteShipments({ routes: Array(100).fill(COVERED_ROUTE) });
   expect(most.body.results).toEqual(Array.from({ length: 100 }, () => QUOTED));
   for (const routes of [Array(101).fill(COVERED_ROUTE), [], undefined, null, {}, "x"]) {

@@ -27,7 +27,7 @@ const ALREADY = {
   shipment: "The shipment cannot be cancelled because it is already cancelled.",
 };
 
-test("a pending shipment is cancelled, and its payment voided", async () => {
+test("a pending shipment is cancelled and its payment voided", async () => {
   const booked = await book(service, apiKey);
   const { status, body } = await cancel(booked);
   expect({ status, body }).toStrictEqual({
@@ -37,7 +37,7 @@ test("a pending shipment is cancelled, and its payment voided", async () => {
   expect(body.data.cancelled_at >= booked["created_at"]).toBe(true);
 });
 
-test("of concurrent cancels exactly one wins", async () => {
+test("exactly one of several concurrent cancellations succeeds", async () => {
   const booked = await book(service, apiKey);
   const cancels = await service.app.em.fork().transactional(async (holder) => {
     await holder.execute("select 1 from shipment where workspace_id = ? and reference = ? for update", [
@@ -55,7 +55,7 @@ test("of concurrent cancels exactly one wins", async () => {
   for (const refused of losers) await expectRefused(refused, "SHIPMENT_STATE", ALREADY);
 });
 
-test("a shipment's reference matches in any letter case", async () => {
+test("ignores the case of a shipment's reference", async () => {
   const { reference } = await book(service, apiKey);
   const cancelled = await data(cancel({ reference: reference.toLowerCase() }));
   expect(cancelled).toMatchObject({ reference, status: "cancelled" });
@@ -70,7 +70,7 @@ async function waiting(): Promise<number> {
   return row?.waiting ?? 0;
 }
 
-describe("a reason for a cancel", () => {
+describe("a cancellation reason", () => {
   test.each([
     "customer_request",
     "booked_in_error",
@@ -78,7 +78,7 @@ describe("a reason for a cancel", () => {
     "address_problem",
     "payment_problem",
     "other",
-  ])("is kept with its note and returned: %s", async (reason) => {
+  ])("is stored with its note and returned: %s", async (reason) => {
     const booked = await book(service, apiKey);
     const cancelled = await data(cancel(booked, { reason, note: "  Changed\ntheir mind 🙂 " }));
     expect(cancelled).toEqual({
@@ -90,7 +90,7 @@ describe("a reason for a cancel", () => {
     expect(await read(booked)).toEqual(cancelled);
   });
 
-  test("is optional; null and a blank note count as none", async () => {
+  test("is optional, and null or a blank note counts as none", async () => {
     for (const body of [undefined, "", {}, { reason: null, note: null }, { note: "  " }]) {
       const booked = await book(service, apiKey);
       const path = `/v1/shipments/${booked["reference"]}/cancel`;
@@ -99,7 +99,7 @@ describe("a reason for a cancel", () => {
     }
   });
 
-  test("is refused when unknown or with too long a note, and cancels nothing", async () => {
+  test("is rejected if it is unknown or its note is too long, without canceling the shipment", async () => {
     const booked = await book(service, apiKey);
     const reasons = "customer_request, booked_in_error, goods_unavailable, address_problem, payment_problem, other";
     await expectRefused(cancel(booked, { reason: "bored", note: "x".repeat(501) }), "FIELD_INVALID", {
@@ -114,7 +114,7 @@ describe("a reason for a cancel", () => {
     expect(await read(booked)).toEqual(booked);
   });
 
-  test("that is unspecified by gRPC counts as none", async () => {
+  test("that is unspecified over gRPC counts as none", async () => {
     const paid = await bookAnd(service, apiKey, ["pay"]);
     const byNumber = { shipment: paid["reference"], reason: 0, note: "No door" };
     await service.grpcClient(apiKey).cancelShipment(byNumber);
@@ -127,7 +127,7 @@ describe("a reason for a cancel", () => {
     });
   });
 
-  test("stays that of the first cancel when a second is refused", async () => {
+  test("does not change when a second cancellation is rejected", async () => {
     const booked = await book(service, apiKey);
     const first = await data(cancel(booked, { reason: "other", note: "first" }));
     const second = cancel(booked, { reason: "booked_in_error", note: "second" });

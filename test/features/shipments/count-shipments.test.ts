@@ -22,7 +22,7 @@ function dollars(shipments: number, total: number) {
   return { count: shipments, more: false, totals: [{ currency: "USD", total }] };
 }
 
-test("counts have each queue and what is listed, with totals of each currency", async () => {
+test("counts the shipments in each queue and in the list, with totals per currency", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await service.addWorkspace();
   expect(await count(apiKey)).toEqual({ listed: NONE, ...NO_QUEUES });
@@ -112,7 +112,7 @@ test("counts have each queue and what is listed, with totals of each currency", 
   });
 });
 
-test("counts end at 1,000, of which the newest are added up, and say that there are more", async () => {
+test("counts up to 1,000 shipments, totals the newest of them, and reports whether there are more", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const customer = String(await insertCustomers(sql, id, 1));
   const add = (size: number, totalMinor: string, currency: string, salt: string) =>

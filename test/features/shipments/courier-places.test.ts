@@ -24,7 +24,7 @@ const age = (seconds: number, shipment: string) =>
     [id, shipment, ago(seconds)],
   );
 
-test("of each shipment that is brought the newest place is kept, which is no change of it", async () => {
+test("stores the newest place of each shipment on its way without changing the shipment", async () => {
   const [coming, going] = [await bookAnd(service, apiKey, ["pay"]), await bookAnd(service, apiKey, ["pay", "advance"])];
   const [unpaid, foreign] = [
     await book(service, apiKey),
@@ -74,7 +74,7 @@ test("of each shipment that is brought the newest place is kept, which is no cha
   await expectRefused(as.getCourierPlace({ shipment: unpaid["reference"] }), "PLACE_NOT_FOUND");
 });
 
-test("a place that is older, or within five seconds of the one that is kept, is left out", async () => {
+test("ignores a place that is older than the stored one or less than five seconds newer", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const report = (place: object) => courier.reportPlaces({ places: [{ shipment, ...place }] });
   await report({ ...HERE, measured_at: "9999-01-01T00:00:00Z" });
@@ -87,7 +87,7 @@ test("a place that is older, or within five seconds of the one that is kept, is 
   expect(await placeOf(shipment)).toMatchObject(THERE);
 });
 
-test("a place is that of whoever brings the shipment, not of whoever came before", async () => {
+test("a place belongs to the current courier, not to a previous one", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   await courier.reportPlaces({ places: [{ shipment, ...HERE }] });
   await data(courier.setCourier({ shipment, name: "Ada" }));
@@ -100,7 +100,7 @@ test("a place is that of whoever brings the shipment, not of whoever came before
   await expectRefused(as.getCourierPlace({ shipment }), "PLACE_NOT_FOUND");
 });
 
-test("a place is forgotten after an hour, and none is taken at the end", async () => {
+test("a place expires after an hour, and none is accepted after the delivery", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
   const places = [{ shipment, ...HERE }];
   await courier.reportPlaces({ places });
@@ -118,7 +118,7 @@ test("a place is forgotten after an hour, and none is taken at the end", async (
   expect(left).toEqual([]);
 });
 
-test("places that are none are refused by field", async () => {
+test("rejects invalid places by field", async () => {
   const invalid = (places: object[]) => invalidFields(courier.reportPlaces({ places } as any));
   expect(await invalid([])).toEqual(["places"]);
   expect(await invalid([{ shipment: NO_REFERENCE, lat: 91 }])).toEqual(["places[0].lat", "places[0].lng"]);

@@ -79,7 +79,7 @@ const AT_DOOR = { shipment: "", received_by: "Grace" };
 const TO_DELIVER = ["pay", "advance"] as const;
 const DOORS: Door[] = ["json", "grpc", "Connect on the HTTP server"];
 
-describe.each(DOORS)("by %s, a courier's key gets no more of a shipment than a courier needs", (door) => {
+describe.each(DOORS)("over %s, a courier's key gets only the fields that a courier needs", (door) => {
   const courier = service.as(made.api_key, door);
 
   test("from a read", async () => {
@@ -95,7 +95,7 @@ describe.each(DOORS)("by %s, a courier's key gets no more of a shipment than a c
     ["ReportProgress", ["pay"], courier.reportProgress, { stage: "assigned" }],
     ["RecordAttempt", ["pay"], courier.recordAttempt, { reason: "refused" }],
     ["RecordProof", TO_DELIVER, courier.recordProof, AT_DOOR],
-  ] as const)("from %s and its repetition", async (_, steps, call, more) => {
+  ] as const)("from %s and its retry", async (_, steps, call, more) => {
     const { reference: shipment } = await bookAnd(service, apiKey, steps, fields());
     const headers = { "idempotency-key": `key-${DOORS.indexOf(door)}-${shipment}` };
     const ways = [await call({ ...more, shipment } as never, headers)];
@@ -111,7 +111,7 @@ describe.each(DOORS)("by %s, a courier's key gets no more of a shipment than a c
   });
 });
 
-test("an agent with a courier's key gets no more", async () => {
+test("an agent with a courier's key also gets only these fields", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], fields());
   const agent = await connectAgent(service, made.api_key);
   const { json } = await agent.call("get_shipment", { shipment });
@@ -121,7 +121,7 @@ test("an agent with a courier's key gets no more", async () => {
   expect(json.data.customer).toEqual({ id: 0, name: "Ada Lovelace", email: "" });
 });
 
-test("the event of a courier's call has all fields but the PIN", async () => {
+test("the event of a courier's call has all fields except the PIN", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], fields());
   await data(service.as(made.api_key).advanceShipment({ shipment }));
   const { body } = await as.listShipmentEvents({ shipment });

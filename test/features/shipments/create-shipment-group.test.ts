@@ -42,7 +42,7 @@ async function expectKept({ apiKey }: TestWorkspace, answer: Answer): Promise<vo
   expect(events.map((event: any) => [event.type, event.data])).toEqual([["shipment.created", booked]]);
 }
 
-test("a booking grouped with those of other workspaces ends as it would alone, and its answer is what is stored", async () => {
+test("a booking grouped with those of other workspaces has the same result as alone and is stored as returned", async () => {
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   const unpaid = await service.addWorkspace({ paymentProvider: undefined });
   const persons = (i: number) => ({ customer_email: `person${i}@example.org`, weight_kg: 1 + i });
@@ -110,7 +110,7 @@ test("concurrent bookings share transactions", async () => {
   expect(rows).toEqual([{ together: true }]);
 });
 
-test("a booking that the database refuses fails alone, and the rest of its group is booked once", async () => {
+test("a booking that the database rejects fails alone, and the rest of its group is booked once", async () => {
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await sql.query("alter table shipment add constraint somewhere check (pickup_address <> 'Nowhere')");
   const answers = await times(40, (i) =>
@@ -142,7 +142,7 @@ test("a booking that the database refuses fails alone, and the rest of its group
   expect([await count("shipment", other), await count("customer", other)]).toEqual([20, 20]);
 });
 
-test("a booking between whose look and write one webhook after the other is deleted is made once", async () => {
+test("a booking is made once even if webhooks are deleted one after another during its attempts", async () => {
   const workspace = await service.addWorkspace();
   await addWebhook(service, workspace.apiKey, { url: "https://example.com/hook" });
   // Sequence values survive rollbacks, so the webhook is missing in the first six attempts only.
@@ -157,7 +157,7 @@ test("a booking between whose look and write one webhook after the other is dele
   expect(await count("shipment", workspace)).toBe(1);
 });
 
-test("a booking that waits for its customer's row does not delay the rest of its group", async () => {
+test("a booking that waits for its customer's lock does not delay the rest of its group", async () => {
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await book(one);
   await sql.query("begin");
@@ -172,7 +172,7 @@ test("a booking that waits for its customer's row does not delay the rest of its
   expect((await waits).body.data.customer.id_number).toBe("wanted");
 });
 
-test("bookings whose commit was not acknowledged are not repeated", async () => {
+test("bookings without an acknowledged commit are not repeated", async () => {
   // Uses two workspaces, because a workspace's bookings wait for each other after writing their events.
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await sql.query(`

@@ -29,7 +29,7 @@ function rows(sql: string, { id }: TestWorkspace): Promise<any[]> {
   return service.app.em.fork().execute(sql, [id]);
 }
 
-test("a booking is answered 201 with the whole shipment", async () => {
+test("a booking returns 201 with the whole shipment", async () => {
   const { apiKey } = await service.addWorkspace();
   const { status, body } = await book(apiKey);
   expect({ status, body }).toStrictEqual({
@@ -38,7 +38,7 @@ test("a booking is answered 201 with the whole shipment", async () => {
   });
 });
 
-test("shipment references are not consecutive and do not repeat", async () => {
+test("shipment references are unique and not consecutive", async () => {
   const { apiKey } = await service.addWorkspace();
   const answers = await Promise.all(Array.from({ length: 20 }, () => book(apiKey)));
   const references = answers.map(({ body }) => body.data.reference as string);
@@ -47,7 +47,7 @@ test("shipment references are not consecutive and do not repeat", async () => {
   expect(firstHalves.size).toBe(20);
 });
 
-test("each booking records the tariff version it was priced with", async () => {
+test("each booking records its tariff version", async () => {
   const workspace = await service.addWorkspace();
   await book(workspace.apiKey);
   expect(await rows("select tariff_version as version from shipment where workspace_id = ?", workspace)).toEqual([
@@ -56,7 +56,7 @@ test("each booking records the tariff version it was priced with", async () => {
 });
 
 describe("a booking is linked to a customer of the workspace", () => {
-  test("a new one, when none has that name and email", async () => {
+  test("a new one if none has that name and email", async () => {
     const { apiKey } = await service.addWorkspace();
     const ada = await customerOf(apiKey);
     const others = [
@@ -67,7 +67,7 @@ describe("a booking is linked to a customer of the workspace", () => {
     expect(new Set([ada, ...others].map(({ id }) => id)).size).toBe(4);
   });
 
-  test("the one of the same name in another Unicode form, which a search in either form finds", async () => {
+  test("the one with the same name in another Unicode form, which both forms find", async () => {
     const { apiKey } = await service.addWorkspace();
     const names = ["Jos\u00e9 Ortega", "Jose\u0301 Ortega", "\u202eJos\u00e9\u202c Ortega"];
     const ids: number[] = [];
@@ -83,7 +83,7 @@ describe("a booking is linked to a customer of the workspace", () => {
     }
   });
 
-  test("none when the name shows nothing", async () => {
+  test("none if the name has no visible characters", async () => {
     const { apiKey } = await service.addWorkspace();
     for (const customer_name of ["\u200b", "\u2060", "\u00ad", "\u3000\ufeff"]) {
       const text = "customer_name is required.";
@@ -93,7 +93,7 @@ describe("a booking is linked to a customer of the workspace", () => {
     }
   });
 
-  test("the one of the same name and email, ignoring case", async () => {
+  test("the one with the same name and email, ignoring case", async () => {
     const { apiKey } = await service.addWorkspace();
     const ada = await customerOf(apiKey, { customer_email: "Ada@Example.org" });
     const again = await customerOf(apiKey, {
@@ -104,7 +104,7 @@ describe("a booking is linked to a customer of the workspace", () => {
     expect(again).toEqual(ada);
   });
 
-  test("the one that customer_id names, whose name and email stay as they were", async () => {
+  test("the one in customer_id, whose name and email stay unchanged", async () => {
     const { apiKey } = await service.addWorkspace();
     const ada = await customerOf(apiKey);
     const eve = { customer_name: "Eve", customer_email: "eve@example.org" };
@@ -113,7 +113,7 @@ describe("a booking is linked to a customer of the workspace", () => {
   });
 
   test.each([0, -1, 999_999_999, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-    "and an unknown customer_id is ignored: %d",
+    "ignoring an unknown customer_id: %d",
     async (customer_id) => {
       const { apiKey } = await service.addWorkspace();
       const ada = await customerOf(apiKey);
@@ -121,7 +121,7 @@ describe("a booking is linked to a customer of the workspace", () => {
     },
   );
 
-  test("and an unknown customer_id that only gRPC can write is ignored", async () => {
+  test("ignoring an unknown customer_id that only gRPC can represent", async () => {
     const { apiKey } = await service.addWorkspace();
     const ada = await customerOf(apiKey);
     for (const customerId of [2n ** 63n - 1n, -(2n ** 63n)]) {
@@ -131,7 +131,7 @@ describe("a booking is linked to a customer of the workspace", () => {
     }
   });
 
-  test("who keeps customer_id_number until another is given", async () => {
+  test("whose customer_id_number stays until another is given", async () => {
     const { apiKey } = await service.addWorkspace();
     const numbers = [];
     for (const changes of [
@@ -146,7 +146,7 @@ describe("a booking is linked to a customer of the workspace", () => {
     expect(numbers).toEqual([null, "A1", "A1", "B2", "B2"]);
   });
 
-  test("who keeps customer_id_number also when customer_id names the customer", async () => {
+  test("whose customer_id_number also stays if customer_id is given", async () => {
     const workspace = await service.addWorkspace();
     const { id } = await customerOf(workspace.apiKey, { customer_id_number: "A1" });
     const eve = { customer_name: "Eve", customer_email: "eve@example.org" };
@@ -157,7 +157,7 @@ describe("a booking is linked to a customer of the workspace", () => {
     ]);
   });
 
-  test("created once by 30 concurrent bookings", async () => {
+  test("that is created once by 30 concurrent bookings", async () => {
     const workspace = await service.addWorkspace();
     const bookings = Array.from({ length: 30 }, (_, i) =>
       book(workspace.apiKey, {
@@ -178,7 +178,7 @@ describe("a booking is linked to a customer of the workspace", () => {
   });
 });
 
-describe("a refused booking names every reason, and stores nothing", () => {
+describe("a rejected booking returns every reason and stores nothing", () => {
   const coverage = "The dropoff point is outside the coverage zones, 8643 km from the nearest one.";
   const weight = "No pricing tier covers 999 kg; weights above 0 kg and up to 50 kg are served.";
   const provider = "The workspace has no payment provider connected. Connect one before booking.";
@@ -202,7 +202,7 @@ describe("a refused booking names every reason, and stores nothing", () => {
   });
 });
 
-test("a booking is priced with the tariff in force, although this replica caches an older one", async () => {
+test("a booking uses the tariff in force even if this replica has cached an older one", async () => {
   const { app, databaseUrl, addWorkspace } = await startService();
   const { id: workspaceId } = await addWorkspace();
   const tasks = createTariffTasks(databaseUrl);

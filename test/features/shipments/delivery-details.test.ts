@@ -20,10 +20,10 @@ const OTHERS = {
   if_undeliverable: "return",
 };
 
-describe.each<Door>(["json", "grpc"])("by %s, counts, lists and choices", (door) => {
+describe.each<Door>(["json", "grpc"])("over %s, counts, lists and choices", (door) => {
   const client = service.as(apiKey, door);
 
-  test("are stored as booked, change when they are given, and are in the events", async () => {
+  test("are stored as booked, can be changed, and appear in the events", async () => {
     const booked = await data(client.createShipment({ ...BOOKING, ...DETAILS }));
     expect(booked).toEqual({ ...BOOKED_SHIPMENT, ...DETAILS });
     const { reference: shipment } = booked;
@@ -51,14 +51,14 @@ describe.each<Door>(["json", "grpc"])("by %s, counts, lists and choices", (door)
     ["too many items", { items: items(51) }, "items", "must contain no more than 50 item(s)."],
     ["an item without a name", { items: [{ quantity: 1 }] }, "items[0].name", "is required."],
     ["an item without a quantity", { items: [{ name: "Tea" }] }, "items[0].quantity", "is required."],
-    ["too many pieces", { items: [item(1_001)] }, "items[0].quantity", RANGE(1_000)],
+    ["too large a quantity", { items: [item(1_001)] }, "items[0].quantity", RANGE(1_000)],
     [
-      "a long id of an item",
+      "too long an item id",
       { items: [{ ...item(1), external_id: "x".repeat(65) }] },
       "items[0].external_id",
       "must be at most 64 characters.",
     ],
-  ])("with %s are refused", async (_, fields, subject, text) => {
+  ])("with %s are rejected", async (_, fields, subject, text) => {
     const errors = { [subject]: `${subject} ${text}` };
     await expectRefused(client.createShipment({ ...BOOKING, ...fields }), "FIELD_INVALID", errors);
   });
@@ -69,7 +69,7 @@ test("an empty list in JSON removes the items", async () => {
   expect((await data(as.updateShipment({ shipment, items: [] }))).items).toEqual([]);
 });
 
-describe("a shipment that is left at the door", () => {
+describe("a shipment to leave at the door", () => {
   const left = { dropoff_handover: "leave_at_door", dropoff_verification: "photo" };
 
   test.each([[undefined], ["none"], ["photo"]])(
@@ -100,7 +100,7 @@ describe("a shipment that is left at the door", () => {
     expect(shipment).toMatchObject({ ...left, dropoff_pin: null });
   });
 
-  test("keeps the photo as its verification when it is handed over to a person again", async () => {
+  test("keeps the photo verification when its handover changes to meeting a person", async () => {
     const { reference: shipment } = await book(service, apiKey);
     expect(await data(as.updateShipment({ shipment, dropoff_handover: "leave_at_door" }))).toMatchObject(left);
     expect(await data(as.updateShipment({ shipment, dropoff_verification: "none" }))).toMatchObject(left);

@@ -121,13 +121,13 @@ await service.as(apiKey).recordAttempt({ shipment, reason: "refused" });
 const brought = await bookAnd(service, apiKey, ["pay", "advance"]);
 await service.as(apiKey).recordProof({ shipment: brought["reference"], received_by: "=Grace" });
 
-test("an export has what a list has, line by line", async () => {
+test("an export has the same lines as the list", async () => {
   const shipments = await listed(apiKey);
   expect(shipments).toHaveLength(254);
   expect(await exported(apiKey)).toEqual(shipments.map(lineOf));
 });
 
-test("an export says as HTTP what it is, begins with a byte order mark, and ends its lines as RFC 4180 has it", async () => {
+test("an export has HTTP headers for a file, a byte order mark and the line endings of RFC 4180", async () => {
   const query = "?external_reference=-1";
   const answer = await fetch(`${service.httpUrl}${PATH}${query}`, {
     headers: { authorization: `Bearer ${apiKey}`, "x-request-id": "mine" },
@@ -152,7 +152,7 @@ test("an export says as HTTP what it is, begins with a byte order mark, and ends
   expect(line).toContain(`,'=HYPERLINK(1),${BOOKING.pickup_lat},${BOOKING.pickup_lng},`);
 });
 
-test("a cell with line breaks or other separators stays one cell, and nothing in it is a formula anywhere", async () => {
+test("separators and line breaks do not split a cell, and no part of it becomes a formula", async () => {
   const { apiKey: own } = await service.addWorkspace();
   const cells = {
     "5th floor\n=1+1;": "5th floor\n'=1+1;",
@@ -185,12 +185,12 @@ test.each<Filters>([
   { status: "delivered" },
   // No shipment has both statuses.
   { status: "delivered", payment_status: "voided" },
-])("an export with %j has what a list with it has", async (filters) => {
+])("an export with %j has the same shipments as the list", async (filters) => {
   expect(await exported(apiKey, filters)).toEqual((await listed(apiKey, filters)).map(lineOf));
 });
 
 test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
-  "an export by %s is the same file in pieces",
+  "an export over %s is the same file in chunks",
   async (protocol) => {
     const client = rpcClient(ShipmentService, PROTOCOLS[protocol], service, apiKey);
     const pieces: Uint8Array[] = [];
@@ -202,7 +202,7 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   },
 );
 
-test("the largest shipments behind small ones are exported in pieces that every client takes", async () => {
+test("the largest shipments are exported in chunks that every client accepts", async () => {
   const own = await service.addWorkspace();
   const who = await insertCustomers(sql, own.id, 1);
   const bulk = { workspace: own.id, customer: String(who), count: 100 };
@@ -222,7 +222,7 @@ test("the largest shipments behind small ones are exported in pieces that every 
   ]);
 });
 
-test("what cannot be exported is refused as JSON, and by gRPC", async () => {
+test("rejects an invalid export as JSON and over gRPC", async () => {
   const answer = service.request(`${PATH}?status=nowhere&color=red`, { apiKey });
   await expectRefused(answer, "FIELD_INVALID", {
     color:
@@ -251,7 +251,7 @@ async function addLarge() {
   return other;
 }
 
-test("a workspace has four exports at a time in a process, and the next is refused until one ends", async () => {
+test("a workspace can run four exports per process, and a fifth is rejected until one ends", async () => {
   const { apiKey: own } = await addLarge();
   const open = () => get(`${service.httpUrl}${PATH}`, { headers: { authorization: `Bearer ${own}` } });
   const requests = Array.from({ length: MAX_EXPORTS }, open);
@@ -273,7 +273,7 @@ test("a workspace has four exports at a time in a process, and the next is refus
   });
 });
 
-test("a file that cannot be completed breaks the connection, so that a part does not pass for the whole", async () => {
+test("an export that fails breaks the connection, so that clients notice the incomplete file", async () => {
   const other = await addLarge();
   const { body } = await service.as(other.apiKey).createApiKey({ name: "Export" });
   const request = get(`${service.httpUrl}${PATH}`, {

@@ -9,7 +9,7 @@ const caller = service.as(apiKey);
 
 const find = (external_reference: string) => data(caller.listShipments({ external_reference }));
 
-test("a shipment is found by its external reference as given, trimmed", async () => {
+test("finds a shipment by its trimmed external reference", async () => {
   const booked = await book(service, apiKey, { external_reference: "  Order №1/🙂 " });
   expect(booked).toEqual({ ...BOOKED_SHIPMENT, external_reference: "Order №1/🙂" });
   expect(await find("Order №1/🙂")).toEqual([booked]);
@@ -17,7 +17,7 @@ test("a shipment is found by its external reference as given, trimmed", async ()
 });
 
 test.each(["json", "grpc"] as const)(
-  "a second booking by %s with one external reference names the first, also once that is cancelled, and is free in another workspace",
+  "a second booking over %s with an external reference returns the first, even if canceled, and other workspaces can use it",
   async (door) => {
     const external_reference = `once by ${door}`;
     const again = () => service.as(apiKey, door).createShipment({ ...BOOKING, external_reference });

@@ -23,7 +23,7 @@ async function follow(url: string, at: Pick<TestService, "httpUrl"> = service) {
 
 const bookAnother = () => bookAnd(service, apiKey, ["pay", "advance"]);
 
-test("who follows a shipment hears of its changes alone, until it has come to its end", async () => {
+test("a tracking stream sends only its shipment's changes and ends with the shipment", async () => {
   const { tracking_url: url, reference } = await bookAnother();
   const { response, next } = await follow(url);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
@@ -45,7 +45,7 @@ test("who follows a shipment hears of its changes alone, until it has come to it
   expect([after.response.status, await after.response.text()]).toEqual([204, ""]);
 });
 
-test("what is no link is the same 404 as its page, and nothing is streamed to who asks for no body", async () => {
+test("an invalid link returns the same 404 as its page, and HEAD requests start no stream", async () => {
   const { tracking_url: url } = await book(service, apiKey);
   const { response } = await follow(`${url.slice(0, -1)}${url.endsWith("0") ? "1" : "0"}`);
   const page = await fetch(`${service.httpUrl}/t/nothing`);
@@ -57,7 +57,7 @@ test("what is no link is the same 404 as its page, and nothing is streamed to wh
   expect((await fetch(service.httpUrl + path, { method: "POST" })).status).toBe(405);
 });
 
-test("a link is followed by a few at once, whose page is read all the same, and by another when one leaves", async () => {
+test("limits the streams per link, without limiting its page, and accepts another when one ends", async () => {
   const { tracking_url: url } = await book(service, apiKey);
   const all = await Promise.all(Array.from({ length: LINK_STREAMS.ofLink + 1 }, () => follow(url)));
   const statuses = all.map(({ response }) => response.status);
@@ -70,7 +70,7 @@ test("a link is followed by a few at once, whose page is read all the same, and 
   await eventually("another to be let in", async () => (await follow(url)).response.status === 200);
 });
 
-test("streams end when the process does", async () => {
+test("streams end when the process stops", async () => {
   const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { tracking_url: url } = await book(service, apiKey);
   const { next } = await follow(url, own);

@@ -6,13 +6,13 @@ import { sharedService } from "../../support/service.ts";
 const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
 
-test("a shipment that is read is the whole shipment as booked", async () => {
+test("returns the whole shipment as booked", async () => {
   const booked = await book(service, apiKey);
   expect(booked).toEqual(BOOKED_SHIPMENT);
   expect(await data(service.as(apiKey).getShipment({ shipment: booked["reference"] }))).toEqual(booked);
 });
 
-test("a missing shipment is 404, in any letter case", async () => {
+test("a missing shipment is not found, in any letter case", async () => {
   for (const name of [NO_REFERENCE, NO_REFERENCE.toLowerCase()]) {
     const { status, body } = await service.request(`/v1/shipments/${name}`, { apiKey });
     expect({ status, body }).toEqual({ status: 404, body: NO_SHIPMENT });
@@ -20,14 +20,14 @@ test("a missing shipment is 404, in any letter case", async () => {
 });
 
 test.each(["SHP-1", "SHP-0000000000ZZZ", "SHP-0000000000ZI", "0", "%F0%9F%93%A6", "a".repeat(4_000), "..%2F..", "%"])(
-  "a text that cannot be a reference is 404, and the message says what one looks like: %s",
+  "an impossible reference is not found, and the message shows a valid example: %s",
   async (name) => {
     const { status, body } = await service.request(`/v1/shipments/${name}`, { apiKey });
     expect({ status, body }).toEqual({ status: 404, body: IMPOSSIBLE_REFERENCE });
   },
 );
 
-test.each(["json", "grpc"] as const)("a blank reference is refused as missing, by %s", async (door) => {
+test.each(["json", "grpc"] as const)("rejects a blank reference as missing over %s", async (door) => {
   await expectRefused(service.as(apiKey, door).getShipment({ shipment: " " }), "FIELD_INVALID", {
     shipment: "shipment is required.",
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { holdHeapGrowth } from "../../../src/features/shipments/heap-growth.ts";
 
-test("the heap's growth is held from the first call to the end of the last", () => {
+test("limits the heap's growth from the first call until the last one ends", () => {
   const flags: string[] = [];
   const setFlag = (flag: string) => void flags.push(flag);
   const [first, second] = [holdHeapGrowth(setFlag), holdHeapGrowth(setFlag)];

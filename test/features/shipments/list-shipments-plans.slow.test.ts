@@ -182,7 +182,7 @@ function withCustomer(filter: string): string {
   return filter.replace("BUSY", String(busy)).replace("QUIET", String(busy + 15));
 }
 
-describe("any page of many shipments is read in order from an index", () => {
+describe("reads any page of many shipments in order from an index", () => {
   test.each([...FILTERS, ...ORDERED, ...FAILED])("%s", async (filter) => {
     const path = `/v1/shipments?${withCustomer(filter)}`;
     for (const query of [await listQuery(path), ...(await laterQueries(path))]) {
@@ -206,7 +206,7 @@ describe("a list by external reference reads one shipment from its index", () =>
 /** Maximum number of shipments counted per list, plus one that shows that there are more. */
 const COUNTED_ROWS = 1_001;
 
-describe("counts read no further than 1,000 shipments of each queue, from the index of its list", () => {
+describe("counts read up to 1,000 shipments of each queue, from the index of its list", () => {
   /** Number of index scans for failed payments: one per payment status. */
   const FAILED_PARTS = PAYMENT_STATUSES.length;
   test.each([
@@ -229,7 +229,7 @@ describe("counts read no further than 1,000 shipments of each queue, from the in
   });
 });
 
-test("what the search box asks for is read from indexes, and little besides the newest", async () => {
+test("a search reads from indexes and examines few shipments besides the newest", async () => {
   const [shipment] = await sql
     .query("select reference from shipment where workspace_id = $1 limit 1", [large.id])
     .then(({ rows: found }) => found);
@@ -255,7 +255,7 @@ test("what the search box asks for is read from indexes, and little besides the 
   }
 });
 
-test("any page of customers by name is read in order from its two indexes", async () => {
+test("reads any page of customers by name in order from its two indexes", async () => {
   for (const name of ["c", "20"]) {
     const path = `/v1/customers?name=${name}`;
     const { body } = await service.request(path, { apiKey: large.apiKey });
@@ -271,7 +271,7 @@ test("any page of customers by name is read in order from its two indexes", asyn
   }
 });
 
-test("any page of 5,000 customers is read in order from an index", async () => {
+test("reads any page of 5,000 customers in order from an index", async () => {
   const { body } = await service.request("/v1/customers?page_size=25", { apiKey: large.apiKey });
   const next = `/v1/customers?page_token=${body.next_page_token}`;
   for (const path of ["/v1/customers", next, "/v1/customers?email=C77@example.org"]) {

@@ -103,12 +103,12 @@ describe("a list of shipments", async () => {
     ([a, b]) => a === b || a.name !== b.name,
   );
 
-  test("without filters has every shipment, the newest first", async () => {
+  test("returns every shipment newest first without filters", async () => {
     expect(await list(workspace.apiKey)).toEqual({ data: all, next_page_token: "" });
   });
 
   test.each(FILTERS.map((it, i) => [`${it.name} ${it.value.length === 0 ? it.value([]) : i}`, it] as const))(
-    "filtered by %s, alone and with every other filter, has exactly what both match, page by page",
+    "filtered by %s, alone and with every other filter, returns the shipments that match both, page by page",
     async (_, filter) => {
       for (const [a, b] of PAIRS.filter(([first]) => first === filter)) {
         const query = { [a.name]: a.value(all), [b.name]: b.value(all) };
@@ -119,7 +119,7 @@ describe("a list of shipments", async () => {
     },
   );
 
-  test("with time bounds leaves out what was booked at the bound itself", async () => {
+  test("excludes shipments booked exactly at its time bounds", async () => {
     const at = all[5]!["created_at"];
     expect((await list(workspace.apiKey, { created_after: at })).data).toEqual(all.slice(0, 5));
     expect((await list(workspace.apiKey, { created_before: at })).data).toEqual(all.slice(6));
@@ -133,7 +133,7 @@ describe("a list of shipments", async () => {
     expect(since.data.map((it) => it.reference)).toEqual(all.slice(0, 6).map((it) => it["reference"]));
   });
 
-  test("bounded by the first and the last time has every shipment", async () => {
+  test("bounded by the first and the last possible time returns every shipment", async () => {
     for (const query of [
       { created_after: "0001-01-01T00:00:00Z" },
       { created_before: "9999-12-31T23:59:59.999999999Z" },
@@ -149,7 +149,7 @@ describe("a list of shipments", async () => {
   });
 });
 
-describe("a list of shipments refuses", async () => {
+describe("a list of shipments rejects", async () => {
   const { apiKey } = await service.addWorkspace();
 
   test.each([
@@ -170,12 +170,12 @@ describe("a list of shipments refuses", async () => {
     ["page_size", "all"],
     ["page_token", "x"],
     ["page_token", "x".repeat(501)],
-  ])("%s %s as the error of that field", async (name, value) => {
+  ])("%s %s as an error of that field", async (name, value) => {
     const { code, body } = await ask(apiKey, { [name]: value });
     expect([code, body.errors]).toEqual(["FIELD_INVALID", { [name]: [expect.any(String)] }]);
   });
 
-  test("a status that is none, by number, and times with none between, naming what is allowed", async () => {
+  test("an unknown status number and an empty time range, with the allowed values", async () => {
     const statuses = "PENDING AWAITING_PICKUP IN_TRANSIT DELIVERED CANCELLED RETURNED".split(" ");
     const names = statuses.map((name) => `SHIPMENT_STATUS_${name}`).join(", ");
     const listing = service.grpcClient(apiKey).listShipments({ status: 99 as ShipmentStatus });
@@ -200,7 +200,7 @@ describe("a list of shipments refuses", async () => {
     { seconds: 2n ** 62n, nanos: 0 },
     { seconds: 0n, nanos: -1 },
     { seconds: 0n, nanos: 1_000_000_000 },
-  ])("a time that is none by gRPC, as the error of that field: %o", async (time) => {
+  ])("an invalid time over gRPC as an error of that field: %o", async (time) => {
     const grpc = service.grpcClient(apiKey);
     const text =
       time.nanos === 0
@@ -219,7 +219,7 @@ function details(paymentDetails: object): string {
   return `jsonb '${JSON.stringify(all)}'`;
 }
 
-describe("a list of shipments that failed", async () => {
+describe("a list of failed shipments", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const first = await insertCustomers(sql, id, 2);
   const UNPAID = ["pending", "awaiting_payment"];
@@ -258,7 +258,7 @@ describe("a list of shipments that failed", async () => {
   }
   const references = (shipments: ShipmentJson[]) => shipments.map((it) => it["reference"]);
 
-  test("has those that need a hand, in either order of time, with other filters, page by page", async () => {
+  test("returns the shipments that need attention, in either time order, with other filters, page by page", async () => {
     const listed = async (query: Query) => references(await listAll(apiKey, query));
     expect(await listed({ failed: "true", page_size: 1 })).toEqual(failed);
     expect(await listed({ failed: "true", order_by: "created_at", page_size: 2 })).toEqual(failed.toReversed());
@@ -271,7 +271,7 @@ describe("a list of shipments that failed", async () => {
     expect(await listed({ failed: "true", created_after: after })).toEqual(failed.slice(0, -1));
   });
 
-  test.each([{ status: "pending" }, { payment_status: "paid" }])("refuses %j besides", async (status) => {
+  test.each([{ status: "pending" }, { payment_status: "paid" }])("rejects %j", async (status) => {
     const { listShipments, countShipments } = service.as(apiKey);
     for (const call of [listShipments, countShipments]) {
       await expectRefused(call({ failed: true, ...status }), "FIELD_INVALID", {
@@ -331,7 +331,7 @@ describe("the order of a list of shipments", async () => {
     return listed.map((it) => keyOf(field, it));
   }
 
-  test.each(Object.keys(KEYS))("by %s goes up and down, page by page", async (field) => {
+  test.each(Object.keys(KEYS))("by %s can be ascending and descending, page by page", async (field) => {
     for (const queue of QUEUES.slice(0, field === "created_at" ? undefined : 4)) {
       const expected = sorted(field, queue);
       expect(expected).toHaveLength(30);
@@ -340,7 +340,7 @@ describe("the order of a list of shipments", async () => {
     }
   });
 
-  test("by pickup_window is narrowed to a day's, page by page", async () => {
+  test("by pickup_window can be limited to one day, page by page", async () => {
     const from = "2026-03-02T08:00:00Z";
     const before = "2026-03-03T08:00:00Z";
     for (const queue of QUEUES.slice(0, 4)) {
@@ -360,7 +360,7 @@ describe("the order of a list of shipments", async () => {
     }
   });
 
-  test("is narrowed by pickup in no other order, and to some time", async () => {
+  test("must be by pickup_window for a pickup range, which must not be empty", async () => {
     const [status, pickup_from] = ["pending", "2026-03-02T08:00:00Z"];
     const cases: [Query, Record<string, string>][] = [
       [{ status, pickup_from }, { pickup_from: "pickup_from requires order_by pickup_window or pickup_window desc." }],
@@ -378,7 +378,7 @@ describe("the order of a list of shipments", async () => {
     }
   });
 
-  test("that no index has with the filters is refused, with what can be asked for", async () => {
+  test("is rejected with the possible filters if no index supports it", async () => {
     const filters: Query[] = [
       {},
       { status: "delivered" },
@@ -406,7 +406,7 @@ describe("the order of a list of shipments", async () => {
     });
   });
 
-  test("is held by page tokens, and that of old lists is the usual one", async () => {
+  test("must match the page token, and is created_at desc by default", async () => {
     const token = async (order_by?: string) => {
       const query = { status: "pending", page_size: 3, ...(order_by && { order_by }) };
       return (await list(apiKey, query)).next_page_token;
@@ -434,14 +434,14 @@ describe("pages of shipments", async () => {
     createdAt: "timestamptz '2026-01-01' + ((i / 7) || ' seconds')::interval",
   });
 
-  test.each([1, 7, 24, 25, 26, 75, 100])("of %i have every shipment in order, each once", async (page_size) => {
+  test.each([1, 7, 24, 25, 26, 75, 100])("with size %i return every shipment once, in order", async (page_size) => {
     const listed = await listAll(workspace.apiKey, { page_size });
     const keys = listed.map((it) => `${it["created_at"]} ${it["reference"]}`);
     expect(new Set(keys).size).toBe(150);
     expect(keys).toEqual(keys.toSorted().reverse());
   });
 
-  test("have 25 shipments by default and 100 at most, and the last has no token", async () => {
+  test("have 25 shipments by default and up to 100, and the last one has no token", async () => {
     expect((await list(workspace.apiKey)).data).toHaveLength(25);
     const first = await list(workspace.apiKey, { page_size: 100 });
     expect(first.data).toHaveLength(100);
@@ -462,7 +462,7 @@ describe("pages of shipments", async () => {
     expect(again.data[0]).toEqual(rest.data[0]);
   });
 
-  test("refuse a token with other filters, or with any character changed", async () => {
+  test("reject a token with other filters, or with any character changed", async () => {
     const filters = { status: "pending", created_after: "2025-01-01T00:00:00Z" };
     const { next_page_token } = await list(workspace.apiKey, { ...filters, page_size: 3 });
     const expectForeign = (query: Query) =>
@@ -493,7 +493,7 @@ describe("pages of shipments", async () => {
     for (const page_token of tampered) await expectForeign({ ...filters, page_token });
   });
 
-  test("have no row twice and miss none while others are inserted between them", async () => {
+  test("neither repeat nor miss a row while others are inserted", async () => {
     let round = 0;
     const inserts = fc.array(
       fc.record({
@@ -539,7 +539,7 @@ describe("pages of shipments", async () => {
     );
   });
 
-  test("end although the row that would have been last no longer matches", async () => {
+  test("end even if the last row no longer matches", async () => {
     const { apiKey } = await service.addWorkspace();
     const [a, b] = [await book(service, apiKey), await book(service, apiKey)];
     const { next_page_token } = await list(apiKey, { status: "pending", page_size: 1 });

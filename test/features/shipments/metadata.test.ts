@@ -19,7 +19,7 @@ function notes(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, `value ${i}`]));
 }
 
-test("metadata is returned as given, trimmed; blank values and null count as none", async () => {
+test("metadata is returned trimmed, without blank values and null", async () => {
   const notes = {
     colour: " red ",
     constructor: "c",
@@ -34,13 +34,13 @@ test("metadata is returned as given, trimmed; blank values and null count as non
   expect(read.metadata).toEqual(kept);
 });
 
-test("an update sets metadata, removes blank values, and leaves what is null or not named", async () => {
+test("an update sets metadata, removes blank values, and leaves null and other keys unchanged", async () => {
   const { reference } = await book(service, apiKey, { metadata: { a: "1", b: "2", c: "3" } });
   const { body } = await update(reference, { a: "new", b: "", c: null, d: "4" });
   expect(body.data.metadata).toEqual({ a: "new", c: "3", d: "4" });
 });
 
-test("metadata has at most twenty keys, after a booking and after an update", async () => {
+test("metadata has up to twenty keys, after a booking and after an update", async () => {
   const { reference, metadata } = await book(service, apiKey, { metadata: notes(20) });
   expect(metadata).toEqual(notes(20));
   const swapped = await update(reference, { "key 0": "", "key 20": "value 20" });
@@ -64,7 +64,7 @@ test.each([
   [JSON.parse('{"__proto__": {"polluted": "x"}}') as object, 'metadata["__proto__"]'],
   ["a=b", "metadata"],
   [["a", "b"], "metadata"],
-])("invalid metadata is refused as the error of its entry: %j", async (metadata, field) => {
+])("rejects invalid metadata as an error of its entry: %j", async (metadata, field) => {
   const { reference } = await book(service, apiKey);
   for (const { status, body } of [await create(metadata), await update(reference, metadata)]) {
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
@@ -72,7 +72,7 @@ test.each([
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("the metadata key __proto__ is refused by gRPC as by JSON", async () => {
+test("rejects the metadata key __proto__ over gRPC as over JSON", async () => {
   const { reference } = await book(service, apiKey);
   const grpc = service.grpcClient(apiKey);
   const metadata = JSON.parse('{"__proto__": "x", "k": "v"}') as Record<string, string>;
@@ -83,7 +83,7 @@ test("the metadata key __proto__ is refused by gRPC as by JSON", async () => {
 });
 
 describe("mergeMetadata", () => {
-  test("overwrites current entries, and removes those that are blank", () => {
+  test("overwrites current entries and removes blank ones", () => {
     const current = { a: "1", b: "2", c: "3" };
     expect(mergeMetadata(current, { a: "new", b: "", d: "4", e: "" })).toEqual({
       a: "new",
@@ -102,7 +102,7 @@ describe("mergeMetadata", () => {
     });
   });
 
-  test("changes nothing when the same metadata is merged twice", () => {
+  test("changes nothing if the same metadata is merged twice", () => {
     const notes = fc.dictionary(fc.string({ maxLength: 3 }), fc.string({ maxLength: 2 }), {
       maxKeys: 9,
     });

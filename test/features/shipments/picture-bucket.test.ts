@@ -40,7 +40,7 @@ const untilMoved = (sql: Client) =>
 const keyOf = (workspace: number, shipment: string, kind: "photo" | "signature") =>
   `${workspace}/${shipment}/${kind}-${hash("sha256", SAMPLE_PICTURES[kind], "hex")}`;
 
-test("pictures move into a bucket, and are read from there by whoever has it", async () => {
+test("pictures move into a bucket and can be read by any replica with access to it", async () => {
   const bucket = await startBucket();
   const service = await startService({ pictures: bucket.settings });
   const { apiKey, id } = await service.addWorkspace();
@@ -64,7 +64,7 @@ test("pictures move into a bucket, and are read from there by whoever has it", a
   expect(await pictureOf(service, apiKey, shipment)).toEqual(other);
 });
 
-test("while the bucket is away deliveries go on, and pictures move once it is there", async () => {
+test("deliveries continue while the bucket is unavailable, and pictures move when it is back", async () => {
   const port = await freePort();
   const pictures = bucketSettings(port);
   const failed: string[] = [];
@@ -91,7 +91,7 @@ test("while the bucket is away deliveries go on, and pictures move once it is th
   expect(await pictureOf(service, apiKey, shipment)).toEqual(SAMPLE_PICTURES.photo);
 });
 
-test("a recipient sees the address though the bucket does not answer, and keeps nobody waiting", async () => {
+test("a bucket that does not respond neither hides the address from a recipient nor blocks other requests", async () => {
   const silent = createServer();
   const port = await freePort();
   await once(silent.listen(port, "127.0.0.1"), "listening");
@@ -122,9 +122,9 @@ test("a recipient sees the address though the bucket does not answer, and keeps 
 });
 
 test.each([
-  ["whose key is another", "/pictures", "wrong", "The bucket responded with status 403."],
+  ["with the wrong secret key", "/pictures", "wrong", "The bucket responded with status 403."],
   ["that does not exist", "/nothing", "S3RVER", "The bucket does not exist."],
-])("nothing counts as written in a bucket %s", async (_, path, secretAccessKey, message) => {
+])("a write fails in a bucket %s", async (_, path, secretAccessKey, message) => {
   const { settings } = await startBucket();
   const url = new URL(path, settings.url).href;
   const client = createS3Client({ ...settings, url, secretAccessKey });

@@ -15,7 +15,7 @@ test.each([
   { expected_total: 12.69, expected_currency: "USD" },
   { expected_currency: "USD" },
   { expected_total: null, expected_currency: " " },
-])("a booking whose expected price is right is made: %o", async (expectation) => {
+])("books a shipment if the expected price is correct: %o", async (expectation) => {
   const { status, body } = await book(expectation);
   expect({ status, body }).toEqual({ status: 201, body: { data: BOOKED_SHIPMENT } });
 });
@@ -26,7 +26,7 @@ test.each<[expectation: object, said: string, field?: string]>([
   [{ expected_total: 0 }, "0 USD"],
   [{ expected_total: 12.69, expected_currency: "EUR" }, "12.69 EUR"],
   [{ expected_currency: "JPY" }, "JPY", "expected_currency"],
-])("a booking whose expected price is wrong is refused: %o", async (expectation, said, field = "expected_total") => {
+])("rejects a booking if the expected price is wrong: %o", async (expectation, said, field = "expected_total") => {
   const count = async () =>
     (await sql.query("select count(*) from shipment join customer using (workspace_id) where workspace_id = $1", [id]))
       .rows;
@@ -37,7 +37,7 @@ test.each<[expectation: object, said: string, field?: string]>([
   expect(await count()).toEqual(before);
 });
 
-test("an expected price of the wrong form is the error of that field", async () => {
+test("rejects an invalid expected price as an error of that field", async () => {
   for (const [fields, field] of [
     [{ expected_total: -1 }, "expected_total"],
     [{ expected_total: "12.69" }, "expected_total"],
@@ -48,7 +48,7 @@ test("an expected price of the wrong form is the error of that field", async () 
   }
 });
 
-test("a route that is not covered is refused as such, whatever price is expected", async () => {
+test("rejects an uncovered route as such, regardless of the expected price", async () => {
   const booking = book({ expected_total: 1, dropoff_lat: 0, dropoff_lng: 0 });
   expect((await booking).code).toBe("ROUTE_NOT_COVERED");
 });

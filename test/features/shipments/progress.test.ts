@@ -18,7 +18,7 @@ async function eventsOf(shipment: string): Promise<string[]> {
   return events.slice(3).map(({ type }: { type: string }) => type.replace("shipment.", ""));
 }
 
-test("a courier's way from the assignment to the return is on the shipment, with an event each", async () => {
+test("a shipment shows its courier's progress from the assignment to the return, with an event for each step", async () => {
   const paid = await bookAnd(service, apiKey, ["pay"]);
   const shipment = paid["reference"];
   const changed = { updated_at: ANY_TIME, etag: expect.any(String) };
@@ -70,7 +70,7 @@ test("a courier's way from the assignment to the return is on the shipment, with
   expect(listed).toContainEqual(returned);
 });
 
-test("what was reported already changes nothing, and nobody may take a courier's place", async () => {
+test("a repeated report changes nothing, and a removed courier has no stage", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const assigned = await data(as.setCourier({ shipment, ...ADA }));
   expect(await data(as.setCourier({ shipment, ...ADA }))).toEqual(assigned);
@@ -83,7 +83,7 @@ test("what was reported already changes nothing, and nobody may take a courier's
   expect(await eventsOf(shipment)).toEqual(types);
 });
 
-test("reports that say too little or too much are refused by field", async () => {
+test("rejects incomplete and invalid reports by field", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const invalid = (call: Parameters<typeof invalidFields>[0]) => invalidFields(call);
   expect(await invalid(as.setCourier({ shipment, vehicle: "Van" }))).toEqual(["name"]);
@@ -101,7 +101,7 @@ test("reports that say too little or too much are refused by field", async () =>
   expect(await invalid(as.recordAttempt({ shipment, reason: "other" }))).toEqual(["note"]);
 });
 
-test("what does not fit a shipment's state is refused, and so are attempts without end", async () => {
+test("rejects reports that do not fit the shipment's state, and limits the failed attempts", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const refused = (call: Parameters<typeof expectRefused>[0], why: string) =>
     expectRefused(call, "SHIPMENT_STATE", { shipment: `The shipment cannot be ${why}` });

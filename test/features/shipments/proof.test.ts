@@ -37,7 +37,7 @@ const unverified = (what: string) => ({
   dropoff_verification: `The shipment cannot be delivered because its ${what} was not recorded. Record it, or waive the verification.`,
 });
 
-test("a shipment is delivered by the PIN that its recipient alone was sent", async () => {
+test("a shipment is delivered with the PIN that only its recipient received", async () => {
   const moving = await bring("pin");
   const { reference: shipment, dropoff_pin: pin } = moving;
   expect(moving).toMatchObject({ dropoff_verification: "pin", proof: null });
@@ -73,7 +73,7 @@ test("a shipment is delivered by the PIN that its recipient alone was sent", asy
   });
 });
 
-test("an answer that was kept for another key is none for a courier's", async () => {
+test("a courier's key cannot read a stored response of another key", async () => {
   const { reference: shipment, dropoff_pin: pin } = await bring("pin");
   const attempt = {
     headers: { "idempotency-key": `attempt-${shipment}` },
@@ -95,7 +95,7 @@ async function expectPinWrong(shipment: string, pin: string, left: string): Prom
   await expectRefused(courier.recordProof({ shipment, pin }), "PIN_WRONG", WRONG(left));
 }
 
-test("after five wrong PINs none is accepted until there is another PIN, or it is waived", async () => {
+test("after five wrong PINs no PIN is accepted until it is replaced or waived", async () => {
   const { reference: shipment, dropoff_pin: pin } = await bring("pin");
   const lefts = [
     "4 attempts are left",
@@ -127,7 +127,7 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
   expect(await data(courier.advanceShipment({ shipment }))).toMatchObject({ status: "delivered" });
 });
 
-test.each(["photo", "signature"] as const)("a shipment is delivered by its %s, which can be read", async (kind) => {
+test.each(["photo", "signature"] as const)("a shipment is delivered with its %s, which can be read", async (kind) => {
   const { reference: shipment } = await bring(kind);
   const other = kind === "photo" ? { signature } : { photo };
   await data(courier.recordProof({ shipment, ...other, received_by: "Grace" }));
@@ -145,7 +145,7 @@ test.each(["photo", "signature"] as const)("a shipment is delivered by its %s, w
   expect(status).toBe(404);
 });
 
-test("what was told or waived counts for the verification that it was for alone", async () => {
+test("a recorded or waived verification does not count for another kind of verification", async () => {
   const { reference: shipment, dropoff_pin: first } = await bring("pin");
   await data(courier.recordProof({ shipment, pin: first, photo }));
   await data(as.updateShipment({ shipment, dropoff_verification: "signature" }));
@@ -169,7 +169,7 @@ test("what was told or waived counts for the verification that it was for alone"
   ]);
 });
 
-test("what was recorded before an attempt that failed proves no delivery after it", async () => {
+test("a proof from before a failed attempt does not count for a later delivery", async () => {
   const { reference: shipment } = await bring("photo");
   await data(courier.recordProof({ shipment, photo, received_by: "Grace" }));
   const failed = await data(courier.recordAttempt({ shipment, reason: "damaged" }));
@@ -190,7 +190,7 @@ test("what was recorded before an attempt that failed proves no delivery after i
   ]);
 });
 
-test("a PIN entered before an attempt that failed is replaced, because the courier knows it", async () => {
+test("a PIN that was entered before a failed attempt is replaced, because the courier knows it", async () => {
   const { reference: shipment, dropoff_pin: first } = await bring("pin");
   await data(courier.recordProof({ shipment, pin: first }));
   const failed = await data(courier.recordAttempt({ shipment, reason: "refused" }));
@@ -205,7 +205,7 @@ test("a PIN entered before an attempt that failed is replaced, because the couri
   await data(courier.advanceShipment({ shipment }));
 });
 
-test("by a clock that stands, a second photo takes the place of the first", async () => {
+test("a second photo replaces the first even if the test clock is frozen", async () => {
   const { twin } = await service.addWorkspace();
   await data(service.as(twin.apiKey).moveTestClock({}));
   const { reference: shipment } = await bookAnd(service, twin.apiKey, ["pay", "advance"]);
@@ -222,7 +222,7 @@ test("by a clock that stands, a second photo takes the place of the first", asyn
   expect(Buffer.from(await read.arrayBuffer())).toEqual(other);
 });
 
-test("what proves nothing, and what is no picture, is refused by field", async () => {
+test("rejects an empty proof and invalid pictures by field", async () => {
   const { reference: shipment } = await bring("none");
   expect(await data(as.getShipment({ shipment }))).toMatchObject({
     dropoff_verification: "none",
@@ -239,7 +239,7 @@ test("what proves nothing, and what is no picture, is refused by field", async (
   ]);
 });
 
-test("pictures are kept for 90 days", async () => {
+test("pictures are stored for 90 days", async () => {
   const [old, recent] = await Promise.all([bring("photo"), bring("photo")]);
   for (const { reference: shipment } of [old, recent]) await data(as.recordProof({ shipment, photo }));
   await runStatement(
@@ -254,7 +254,7 @@ test("pictures are kept for 90 days", async () => {
   expect((await data(as.getShipment({ shipment: old["reference"] }))).proof.photo).toBe(true);
 });
 
-test("a photo of the largest size arrives, and is known when it is sent again", async () => {
+test("a photo of the maximum size is accepted, and recognized when it is sent again", async () => {
   const { reference: shipment } = await bring("photo");
   const comments: Buffer[] = [];
   let room = 5 * 1024 * 1024 - SAMPLE_PICTURES.photo.length;

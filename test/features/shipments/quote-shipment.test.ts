@@ -31,12 +31,12 @@ test.each<[string, changes: object, quote: object]>([
     { covered: true, message: null, failure_type: null, ...BOOKING_PRICE, ...WITHOUT_WINDOWS },
   ],
   [
-    "a route to outside every zone is not covered",
+    "a route outside every zone is not covered",
     { ...AT_SEA, weight_kg: 999 },
     { ...NOT_COVERED, message: AWAY, failure_type: "coverage" },
   ],
   [
-    "a weight outside the tiers is told those that are served",
+    "a weight outside the tiers returns the served weights",
     { weight_kg: 999 },
     { ...NOT_COVERED, message: HEAVY, failure_type: "weight" },
   ],

@@ -93,7 +93,7 @@ function step(kind: "pay" | "advance" | "cancel"): Call {
   };
 }
 
-test("of a concurrent cancel and advance exactly one wins", async () => {
+test("exactly one of a concurrent cancellation and advance succeeds", async () => {
   const outcomes = await race(
     { status: "awaiting_pickup", paymentStatus: "paid", salt: "advance" },
     step("cancel"),
@@ -119,7 +119,7 @@ test("of a concurrent cancel and advance exactly one wins", async () => {
   ]);
 });
 
-test("of a concurrent payment and cancel, whichever is first, the payment is kept and its refund is pending", async () => {
+test("of a concurrent payment and cancellation, the payment is recorded and its refund is pending, in either order", async () => {
   const outcomes = await race(
     { status: "pending", paymentStatus: "awaiting_payment", salt: "pay" },
     step("pay"),
@@ -139,7 +139,7 @@ test("of a concurrent payment and cancel, whichever is first, the payment is kep
   ]);
 });
 
-test("of two concurrent updates with one etag exactly one wins, by JSON or by gRPC", async () => {
+test("exactly one of two concurrent updates with the same etag succeeds, over JSON and gRPC", async () => {
   const updateBy = (door: Door): Call => {
     const caller = service.as(workspace.apiKey, door);
     return async (shipment) => {
@@ -177,7 +177,7 @@ function rowOf(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
 
-test("a change that waits for another that links a new customer still finds the shipment", async () => {
+test("a change that waits for a customer change of the same shipment still finds the shipment", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await book(service, apiKey, { customer_email: "other@example.org" });
   for (let round = 0; round < 40; round++) {
@@ -194,7 +194,7 @@ test("a change that waits for another that links a new customer still finds the 
   }
 });
 
-test("of concurrent bookings with one external reference exactly one is made, and the others name it", async () => {
+test("exactly one of several concurrent bookings with one external reference succeeds, and the others return it", async () => {
   const { apiKey, id } = await service.addWorkspace();
   for (let round = 0; round < 20; round++) {
     const external_reference = `order ${round}`;

@@ -57,12 +57,12 @@ const GRACE = grace["reference"] as string;
 
 test.each([
   ["a reference", ADA, [ADA], [], ["reference"]],
-  ["the beginning of a reference, in any case", ADA.slice(0, 11).toLowerCase(), [ADA], [], ["reference"]],
-  ["an external reference, its last word begun", "order 47", [ADA], [], ["external_reference"]],
-  ["any word of a dropoff address, the newest first", "PROSPECT", [GRACE, ADA], [], ["dropoff_address"]],
+  ["the start of a reference, in any case", ADA.slice(0, 11).toLowerCase(), [ADA], [], ["reference"]],
+  ["an external reference with an incomplete last word", "order 47", [ADA], [], ["external_reference"]],
+  ["any word of a dropoff address, newest first", "PROSPECT", [GRACE, ADA], [], ["dropoff_address"]],
   ["words of two addresses, in any order", "pier brook", [GRACE], [], ["dropoff_address", "pickup_address"]],
-  ["no part within a word", "rospect", [], [], []],
-  ["words that are whole but for the last", "pros park", [], [], []],
+  ["no text within a word", "rospect", [], [], []],
+  ["no incomplete words before the last", "pros park", [], [], []],
   ["the recipient's name", "johns", [GRACE], [], ["recipient_name"]],
   ["the recipient's phone", "+1212555", [GRACE], [], ["recipient_phone"]],
   ["the recipient's phone, formatted", "+1 (212) 555-0199", [GRACE], [], ["recipient_phone"]],
@@ -87,14 +87,14 @@ test.each([
   ["a street and a customer", "brooklyn ada l", [ADA], [], ["customer.name", "dropoff_address"]],
   ["a first name", "gra", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
   ["a last name", "lovel", [ADA], ["Ada Lovelace"], ["customer.name"]],
-  ["both in any order", "hopper gr", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
+  ["both names in any order", "hopper gr", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
   ["an email", "COUNTESS@exam", [ADA], ["Ada Lovelace"], ["customer.email"]],
   ["a part of a phone", "7946 09", [ADA], ["Ada Lovelace"], ["customer.phone"]],
   ["the digits of a phone", "+442079", [ADA], ["Ada Lovelace"], ["customer.phone"]],
   ["a national phone number", "020 79460958", [ADA], ["Ada Lovelace"], ["customer.phone"]],
   ["notes", "porter", [], ["Ada Lovelace"], []],
-  ["signs alone nothing", "%", [], [], []],
-  ["operators of queries as signs", "prospect & !west | 'x':* \\", [], [], []],
+  ["no punctuation alone", "%", [], [], []],
+  ["query operators as plain text", "prospect & !west | 'x':* \\", [], [], []],
 ])("finds by %s", async (_, text, shipments, customers, fields) => {
   const found = await search(text);
   expect(found.shipments.map(({ reference }: typeof ada) => reference)).toEqual(shipments);
@@ -104,7 +104,7 @@ test.each([
 });
 
 test.each(["s", "Sh", "SHP", "shp-"])(
-  "%s begins every reference: what else begins with it comes first, then the newest",
+  "%s is the start of every reference: other matches come first, then the newest shipments",
   async (text) => {
     const { apiKey: own } = await service.addWorkspace();
     const addresses = ["SHP-Street 1", "Pier 90", "95 Prospect"];
@@ -117,7 +117,7 @@ test.each(["s", "Sh", "SHP", "shp-"])(
   },
 );
 
-test("a search gives whole shipments and customers, and the fields that matched", async () => {
+test("a search returns whole shipments and customers, and the matching fields", async () => {
   const dropoff = { customer: null, field: "dropoff_address", value: ada["dropoff_address"] };
   expect(await search("95 p")).toEqual({
     shipments: [grace, ada],
@@ -148,7 +148,7 @@ test("a search gives whole shipments and customers, and the fields that matched"
   });
 });
 
-test("what is older than the newest 1,000 is found by a word of its own", async () => {
+test("shipments older than the newest 1,000 are found by a rare word", async () => {
   const { apiKey: own, id: workspace } = await service.addWorkspace();
   const old = await book(service, own, { pickup_address: "Cranberry Street 4" });
   const sql = await connectTo(service.databaseUrl);
@@ -158,7 +158,7 @@ test("what is older than the newest 1,000 is found by a word of its own", async 
   expect((await search("from", undefined, own)).shipments).toHaveLength(8);
 });
 
-test("what is older is found by its customer and a street, and frequent words among some", async () => {
+test("older shipments are found by customer and street, and some of them by frequent words", async () => {
   const { apiKey: own, id: workspace } = await service.addWorkspace();
   const old = await book(service, own, {
     customer_name: "Hedy Lamarr",
@@ -182,7 +182,7 @@ test("what is older is found by its customer and a street, and frequent words am
   expect((await search("cranberry lane", undefined, own)).shipments).toHaveLength(8);
 });
 
-test("shipments of all weeks are found, the newest first", async () => {
+test("finds shipments of any age, newest first", async () => {
   const { apiKey: own, id: workspace } = await service.addWorkspace();
   const sql = await connectTo(service.databaseUrl);
   const bulk = { workspace, customer: String(await insertCustomers(sql, workspace, 1)), createdAt: "now()" };
@@ -201,7 +201,7 @@ test("shipments of all weeks are found, the newest first", async () => {
   expect((await search("cranberry lane", undefined, own)).shipments).toEqual([]);
 });
 
-test("a search takes up to 60 characters and gives up to 20 of each", async () => {
+test("a search accepts up to 60 characters and returns up to 20 shipments and 20 customers", async () => {
   for (const [fields, field] of [
     [{}, "text"],
     [{ text: " " }, "text"],

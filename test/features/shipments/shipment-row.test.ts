@@ -177,7 +177,7 @@ function withKeys<Fields>(fields: Fields, customer: Pick<ShipmentRow["customer"]
 
 const LIVE = { test: false, trackingUrlOf: undefined };
 
-test("a shipment that is written, and changed, is read as the same row, entity, message and JSON", async () => {
+test("a stored or changed shipment is read as the same row, entity, message and JSON", async () => {
   const { em } = service.app;
   const find = createFindShipment(em, () => () => undefined, createVersionFees(em));
 

@@ -13,7 +13,7 @@ import { hasForm, sampleText, SHIPMENT_TEXTS, UPDATED_TEXTS } from "../../suppor
 
 const service = await sharedService();
 
-test("all texts of a booking can be changed, but for what it is found by", () => {
+test("all texts of a booking except the external reference can be changed", () => {
   const fixed = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) => !UPDATED_TEXTS.includes(name));
   expect(fixed).toEqual(["external_reference"]);
 });
@@ -22,7 +22,7 @@ describe.each(SHIPMENT_TEXTS.map((field) => [field.name, field] as const))("%s",
   const { value } = getOption(field, rules).type as { value: { maxLen: bigint } };
   const longest = hasForm(name) ? sampleText(name, 1) : "x".repeat(Number(value.maxLen));
 
-  test("is stored as booked, trimmed, and read in every place, up to its length", async () => {
+  test("is stored trimmed and returned by every read, up to its maximum length", async () => {
     const { apiKey } = await service.addWorkspace();
     const read = async (path: string) => service.request(`/v1/shipments${path}`, { apiKey });
     const booked = await book(service, apiKey, { [name]: ` ${longest} ` });
@@ -41,7 +41,7 @@ describe.each(SHIPMENT_TEXTS.map((field) => [field.name, field] as const))("%s",
     expect((await book(service, apiKey, { [name]: " " }))[name]).toBeNull();
   });
 
-  test("is booked and changed by gRPC, stays unless named, and is cleared by an empty one", async () => {
+  test("can be booked, changed and cleared over gRPC, and stays if it is omitted", async () => {
     const { apiKey } = await service.addWorkspace();
     const grpc = service.grpcClient(apiKey);
     const created = await grpc.createShipment({

@@ -75,7 +75,7 @@ const call = fc.tuple(
 /** Sequential rounds of concurrent calls. */
 const rounds = fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 8 });
 
-test("any calls of several clients, one by one or concurrent, are answered as the table of states says", async () => {
+test("any sequential or concurrent calls by several clients have results that the state table allows", async () => {
   await fc.assert(
     fc.asyncProperty(rounds, async (plan) => {
       const { reference } = await book(service, apiKey);
@@ -119,7 +119,7 @@ function recordsOf(state: string) {
   };
 }
 
-test("every state of the table can be reached, and every step that it does not list is refused in words", async () => {
+test("every state of the table is reachable, and every step that it does not list is rejected with a message", async () => {
   const ways: Record<string, Step[]> = { [BOOKED]: [] };
   for (const [state, way] of Object.entries(ways)) visit(state, way);
   function visit(state: string, way: Step[]): void {

@@ -37,7 +37,7 @@ function textOf(html: string): string[] {
 
 const GONE = ["This link is no longer valid", "It has expired or was replaced. Ask the sender for a new link."];
 
-test("every answer and event about a shipment has its tracking link, the same as long as it is", async () => {
+test("every response and event about a shipment has its permanent tracking link", async () => {
   const { apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const { reference, tracking_url: url } = await book(service, apiKey);
@@ -52,7 +52,7 @@ test("every answer and event about a shipment has its tracking link, the same as
   expect(all.map(({ tracking_url }) => tracking_url)).toEqual(all.map(() => url));
 });
 
-test("a service that has no public address has no links", async () => {
+test("a service without a public address has no links", async () => {
   const { apiKey } = await service.addWorkspace();
   const without = await startReplica(service.databaseUrl);
   expect((await book(without, apiKey)).tracking_url).toBeNull();
@@ -74,7 +74,7 @@ test.each<[readonly Step[], readonly string[]]>([
     ["pay", "cancel"],
     ["Your delivery was cancelled", "Cancelled"],
   ],
-])("after %j the page says so, and when", async (steps, [headline, step]) => {
+])("after %j the page shows the status and its time", async (steps, [headline, step]) => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url, reference } = await bookAnd(service, apiKey, steps);
   const { status, text, html } = await open(url);
@@ -86,7 +86,7 @@ test.each<[readonly Step[], readonly string[]]>([
   expect(text.slice(-5)).toEqual(["Reference", reference, "Area", "Kings", "Times are in the time zone UTC."]);
 });
 
-test("in transit the courier's first name and vehicle are shown, when they come, and what went wrong; then the end", async () => {
+test("a shipment in transit shows the courier's first name and vehicle, the arrival and problems until its end", async () => {
   const { apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const { tracking_url: url, reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
@@ -137,7 +137,7 @@ test("in transit the courier's first name and vehicle are shown, when they come,
   expect(text).not.toContain("Delivered");
 });
 
-test("nothing is shown that only sender and courier need, nor told to anybody else", async () => {
+test("the page hides fields for senders and couriers, and leaks nothing to other sites", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url, total } = await book(service, apiKey, {
     metadata: { floor: "third" },
@@ -162,7 +162,7 @@ test("nothing is shown that only sender and courier need, nor told to anybody el
   expect(headers.get("set-cookie")).toBeNull();
 });
 
-test("a page has the logo of its workspace, of which nothing else is told, until that is taken away", async () => {
+test("a page shows only the logo of its workspace, until it is removed", async () => {
   const { apiKey, twin } = await service.addWorkspace();
   const as = service.as(apiKey);
   const { tracking_url: url } = await book(service, twin.apiKey);
@@ -201,7 +201,7 @@ async function postOpen(url: string, fields: Record<string, string>, at = servic
 
 const IN_FULL = { recipient_phone: "+12025550123", dropoff_address: "95 Prospect Park West" };
 
-test("whoever has the link and knows how the phone number ends sees the address, and the photo once it is delivered", async () => {
+test("the recipient's last phone digits open the address, and the photo after the delivery", async () => {
   const { apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const moving = await bookAnd(service, apiKey, ["pay", "advance"], IN_FULL);
@@ -226,7 +226,7 @@ test("whoever has the link and knows how the phone number ends sees the address,
   expect([back.status, back.headers.get("location")]).toEqual([303, new URL(url).pathname]);
 });
 
-test("five other digits are taken for a shipment, be they sent at once and to several servers, and then none", async () => {
+test("five wrong entries per shipment are possible, even if concurrent and on several replicas, and no more", async () => {
   const { apiKey } = await service.addWorkspace();
   const replica = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { tracking_url: url, reference: shipment } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
@@ -249,7 +249,7 @@ test("five other digits are taken for a shipment, be they sent at once and to se
   }
 });
 
-test("one hundred matching entries at once are all accepted", async () => {
+test("accepts one hundred concurrent entries with the right digits", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
   const answers = await Promise.all(Array.from({ length: 100 }, () => openBy(url, "0123")));
@@ -258,7 +258,7 @@ test("one hundred matching entries at once are all accepted", async () => {
   expect(answers.filter(({ text }) => text.includes("Address"))).toHaveLength(100);
 });
 
-test("a page that was opened is opened again without digits, until the phone number is another", async () => {
+test("an opened page can be opened again without digits, until the phone number changes", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url, reference: shipment } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
   const recipientOf = ({ html }: { html: string }) => /<script data-recipient="(.{22})">/.exec(html)?.[1];
@@ -281,7 +281,7 @@ const alertOf = ({ html }: { html: string }) => /role="alert">(.*?)</.exec(html)
 const SAVED = "Your instructions are saved.";
 const CLOSED = "The instructions can no longer be changed here. Please ask the sender.";
 
-test("anyone with the link sees the items, and only the recipient the instructions, which they can change", async () => {
+test("anyone with the link sees the items, and only the recipient sees and changes the instructions", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const as = service.as(apiKey);
   const items = [
@@ -329,7 +329,7 @@ test("anyone with the link sees the items, and only the recipient the instructio
   ]);
 });
 
-test("a recipient changes the instructions five times, however many are sent at once, and only before the pickup", async () => {
+test("a recipient can change the instructions five times, even concurrently, and only before the pickup", async () => {
   const { apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const recipientOf = ({ html }: { html: string }) => /name="recipient" value="(.{22})"/.exec(html)![1]!;
@@ -353,7 +353,7 @@ test("a recipient changes the instructions five times, however many are sent at 
   expect(await data(as.getShipment({ shipment: other["reference"] }))).toMatchObject({ dropoff_instructions: null });
 });
 
-test("nobody can prove to be a recipient whose phone number is not known, nor by a link that is none", async () => {
+test("a link cannot be opened with digits if it is invalid or the phone number is unknown", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"]);
   expect((await open(url)).html).not.toContain("<form");
@@ -365,7 +365,7 @@ test("nobody can prove to be a recipient whose phone number is not known, nor by
   expect(large.status).toBe(413);
 });
 
-test("a page that has not changed is not sent again, and reading it changes nothing", async () => {
+test("an unchanged page is not sent again, and reading it changes nothing", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url, reference } = await book(service, apiKey);
   const { headers } = await open(url);
@@ -391,7 +391,7 @@ test.each([
   ["en-GB, de;q=0.5", "en", "Your delivery is booked", "Monday 2 November at 12:00"],
   ["en-x-nonsense-" + "y".repeat(500), "en", "Your delivery is booked", "Monday, November 2 at 12:00 PM"],
   ["pl", "en", "Your delivery is booked", "Monday, November 2 at 12:00 PM"],
-])("a reader of %s is told in %s", async (accepted, language, headline, time) => {
+])("a reader with %s gets the page in %s", async (accepted, language, headline, time) => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url } = await book(service, apiKey);
   const { html, text } = await open(url, { "accept-language": accepted });
@@ -401,7 +401,7 @@ test.each([
   expect([status, gone.includes(`<html lang="${language}">`)]).toEqual([404, true]);
 });
 
-test("a browser that prefers no language of the page gets the recipient's", async () => {
+test("a browser without a supported language gets the recipient's language", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url } = await book(service, apiKey, { recipient_locale: "de-CH" });
   const languages = ["pl", "pl, fr;q=0.1", ""].map(async (accepted) => {
@@ -411,7 +411,7 @@ test("a browser that prefers no language of the page gets the recipient's", asyn
   expect(await Promise.all(languages)).toEqual(["de", "fr", "de"]);
 });
 
-test("the windows of a shipment are told in their time zone, and whether it is late", async () => {
+test("shows a shipment's windows in their time zone, and whether it is late", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url, reference } = await bookAnd(service, apiKey, ["pay"]);
   const window = (start: string, end: string) => ({
@@ -448,7 +448,7 @@ test.each([
   ["https://example.org/help", '<a href="https://example.org/help" rel="noreferrer">https://example.org/help</a>'],
   ['<b>Ada</b> & "co"', "&lt;b&gt;Ada&lt;/b&gt; &amp; &quot;co&quot;"],
   ["javascript:alert(1)", "javascript:alert(1)"],
-])("a workspace may say whom to ask: %s", async (contact, shown) => {
+])("a workspace can set its contact: %s", async (contact, shown) => {
   const { apiKey, twin } = await service.addWorkspace();
   const { updateWorkspace } = service.as(apiKey);
   expect((await data(updateWorkspace({ tracking_contact: contact }))).tracking_contact).toBe(contact);
@@ -459,13 +459,13 @@ test.each([
   expect((await data(updateWorkspace({ tracking_contact: "" }))).tracking_contact).toBeNull();
 });
 
-test("the page of a shipment of test mode says that it is a test", async () => {
+test("the page of a shipment in test mode is marked as a test", async () => {
   const { twin } = await service.addWorkspace();
   const { tracking_url: url } = await book(service, twin.apiKey);
   expect((await open(url)).text[0]).toBe("This is a test: nothing is delivered.");
 });
 
-test("texts that people entered keep their direction to themselves", async () => {
+test("texts entered by users do not affect the direction of other text", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const as = service.as(apiKey);
   await sql.query("update workspace set name = $2, tracking_contact = $3 where id = $1", [
@@ -488,7 +488,7 @@ test("texts that people entered keep their direction to themselves", async () =>
   }
 });
 
-test("a link works with the punctuation of the message that it was in", async () => {
+test("a link works with trailing punctuation from a message", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
   const ends = [".", ",", ")", ").", "/", "!", "%29", "%E2%80%9D.", "*", "'", ">", ";", "…"];
@@ -502,7 +502,7 @@ test("a link works with the punctuation of the message that it was in", async ()
   await followed.body!.cancel();
 });
 
-test("a link ends 30 days after its shipment, and whatever is no link is answered alike", async () => {
+test("a link expires 30 days after its shipment, and then responds as an invalid link", async () => {
   nowMs = Date.parse("2026-11-02T12:00:00Z");
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url } = await bookAnd(service, apiKey, ["cancel"]);
@@ -530,7 +530,7 @@ test("a link ends 30 days after its shipment, and whatever is no link is answere
   nowMs = Date.parse("2026-11-02T12:00:00Z");
 });
 
-test("links end while they are switched off or the workspace is suspended, and when they are replaced", async () => {
+test("links stop working while they are disabled or the workspace is suspended, and when they are replaced", async () => {
   const workspace = await service.addWorkspace();
   const { apiKey, id, twin } = workspace;
   const as = service.as(apiKey);
@@ -571,7 +571,7 @@ test("links end while they are switched off or the workspace is suspended, and w
   ]);
 });
 
-test("a page that is read too often asks to come back, as a page", async () => {
+test("a page that is requested too often returns a page with a retry delay", async () => {
   stopClock();
   const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { apiKey } = await own.addWorkspace();
@@ -588,7 +588,7 @@ test("a page that is read too often asks to come back, as a page", async () => {
   expect((await open((await book(own, apiKey)).tracking_url, {}, own)).status).toBe(200);
 });
 
-test("an address that asks for many links that are none has to wait, and what it has seen still opens", async () => {
+test("limits an address that requests many invalid links, while links opened before still work", async () => {
   stopClock();
   const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { apiKey } = await own.addWorkspace();

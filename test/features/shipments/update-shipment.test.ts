@@ -33,7 +33,7 @@ test("an update changes the given fields and the etag, and leaves the rest", asy
   expect(await read(booked)).toEqual(updated);
 });
 
-test("an update without fields, or with null or current values, changes nothing, not even the etag", async () => {
+test("an update with no fields, null or current values changes nothing, not even the etag", async () => {
   const booked = await book(service, apiKey, { metadata: { a: "1" } });
   for (const body of [
     {},
@@ -89,7 +89,7 @@ test("an update of route or weight is priced with the tariff in force", async ()
   });
 });
 
-test("an update to a route that is not covered is refused like a booking, and changes nothing", async () => {
+test("an update to an uncovered route is rejected like a booking and changes nothing", async () => {
   const booked = await book(service, apiKey);
   const far = { dropoff_lat: 0, dropoff_lng: 0, weight_kg: 1_000 };
   const refused = await update(booked, { ...far, pickup_address: "X" });
@@ -140,7 +140,7 @@ describe("an update of a shipment that is", () => {
   });
 });
 
-test("an update with a stale etag is 409 and changes nothing; the current etag and none are accepted", async () => {
+test("an update with a stale etag is rejected and changes nothing, while the current etag or none is accepted", async () => {
   const booked = await book(service, apiKey);
   await data(update(booked, { etag: "1", pickup_address: "A" }));
   const text = "etag is stale because the shipment was changed. Read it again.";
@@ -160,7 +160,7 @@ describe("If-Match", () => {
   const patch = (path: string, ifMatch: string, body: object = { pickup_address: "B" }) =>
     service.request(path, { apiKey, method: "PATCH", body, headers: { "if-match": ifMatch } });
 
-  test("is checked as the etag is", async () => {
+  test("is checked like the etag field", async () => {
     const { reference } = await book(service, apiKey);
     const path = `/v1/shipments/${reference}`;
     await data(patch(path, '"1"', { pickup_address: "A" }));
@@ -174,19 +174,19 @@ describe("If-Match", () => {
     ['W/"1"', {}, 'If-Match must be one strong etag, such as "3".'],
     ['"1", "2"', {}, 'If-Match must be one strong etag, such as "3".'],
     ['"1"', { etag: "2" }, "If-Match differs from the etag in the request. Send only one of them."],
-  ])("%s is refused beside %j", async (ifMatch, body, text) => {
+  ])("%s is rejected with %j", async (ifMatch, body, text) => {
     const { reference } = await book(service, apiKey);
     const patched = patch(`/v1/shipments/${reference}`, ifMatch, body);
     await expectRefused(patched, "FIELD_INVALID", { if_match: text });
   });
 
-  test("is refused by a call that has no etag", async () => {
+  test("is rejected by a call without an etag", async () => {
     const text = "If-Match is not supported by this call, which has no etag. Omit it.";
     await expectRefused(patch("/v1/workspace", '"1"', {}), "FIELD_INVALID", { if_match: text });
   });
 });
 
-test("an update to a customer that the workspace does not have is the error of that field", async () => {
+test("rejects an update to a customer of another workspace as an error of that field", async () => {
   const booked = await book(service, apiKey);
   const text = "customer_id is not a customer of the workspace.";
   for (const customer_id of [2 ** 50, 0, -1]) {
@@ -194,7 +194,7 @@ test("an update to a customer that the workspace does not have is the error of t
   }
 });
 
-test("an update refuses all fields out of range together, before it looks for the shipment", async () => {
+test("an update rejects all invalid fields together, before it looks up the shipment", async () => {
   const fields = {
     pickup_lat: 91,
     weight_kg: 0,

@@ -25,7 +25,7 @@ describe.each(WEIGHTS)("%d kg counts as %d kg, in the tier of %d", (sent, counte
   const route = { ...COVERED_ROUTE, weight_kg: sent };
   const priced = { weight_kg: counted, weight_fee: fee };
 
-  test("in a quote, alone, in a batch, and by gRPC", async () => {
+  test("in a single quote, in a batch, and over gRPC", async () => {
     const { body } = await caller.quoteShipment(route);
     expect(body).toMatchObject({ covered: true, weight_fee: fee });
     const batch = await caller.batchQuoteShipments({ routes: [route] });
@@ -34,7 +34,7 @@ describe.each(WEIGHTS)("%d kg counts as %d kg, in the tier of %d", (sent, counte
     expect(byGrpc).toMatchObject({ covered: true, weightFee: fee });
   });
 
-  test("in a booking, by a quote too", async () => {
+  test("in a booking, with and without a quote", async () => {
     const weight_kg = sent;
     expect(await data(caller.createShipment({ ...BOOKING, weight_kg }))).toMatchObject(priced);
     const { body } = await caller.createQuote({ ...route, weight_kg: counted });

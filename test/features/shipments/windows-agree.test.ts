@@ -56,7 +56,7 @@ const window = fc
     end: new Date(base + (from + length) * HALF_HOUR_MS).toISOString(),
   }));
 
-test("slots, quotes, bookings and updates decide alike on any window, at the same price", async () => {
+test("slots, quotes, bookings and updates agree on whether any window is available, and on its price", async () => {
   const one = fc.record({
     start: fc.constantFrom(...STARTS),
     minute: fc.nat(1_440),

@@ -103,7 +103,7 @@ const BOOKED_WINDOWS = {
   dropoff_window: { ...AFTERNOON, time_zone: "America/New_York" },
 };
 
-test("a quote with windows tells them with their time zones, and what they cost", async () => {
+test("a quote with windows returns them with their time zones and their price", async () => {
   const priced = { covered: true, message: null, failure_type: null, ...PRICE, ...BOOKED_WINDOWS };
   const plain = await caller.quoteShipment({ ...ROUTE, ...WINDOWS });
   expect(plain).toMatchObject({ status: 200, body: priced });
@@ -111,7 +111,7 @@ test("a quote with windows tells them with their time zones, and what they cost"
   expect(held).toMatchObject({ status: 201, body: { ...priced, breakdown: BREAKDOWN } });
 });
 
-test("a booked shipment, and its event, tell the windows, and both can be read again", async () => {
+test("a booked shipment and its event contain the windows, and both can be read again", async () => {
   const booked = await book(service, apiKey, { ...ROUTE, ...WINDOWS, expected_total: 7.5 });
   expect(booked).toEqual({
     ...BOOKED_SHIPMENT,
@@ -127,7 +127,7 @@ test("a booked shipment, and its event, tell the windows, and both can be read a
   expect(event).toMatchObject({ type: "shipment.created", data: booked });
 });
 
-test("a booking by a quote takes its windows, at its price, and other windows are not those of the quote", async () => {
+test("a booking with a quote uses its windows and price, and rejects other windows", async () => {
   const { body: quote } = await caller.createQuote({ ...ROUTE, ...WINDOWS });
   const { weight_kg, ...rest } = ROUTE;
   const fields = Object.fromEntries(
@@ -153,7 +153,7 @@ test("a booking by a quote takes its windows, at its price, and other windows ar
   expect((await caller.createShipment(booking)).code).toBe("QUOTE_MISMATCH");
 });
 
-describe("windows that cannot be booked", () => {
+describe("unavailable windows", () => {
   const REFUSED = {
     ...ROUTE,
     pickup_window: window("01T08:00", "01T09:00"),
@@ -175,15 +175,18 @@ describe("windows that cannot be booked", () => {
     dropoff_next_available: "2026-12-01T13:00:00.000Z",
     dropoff_next_available_end: "2026-12-01T13:10:00.000Z",
   };
-  test.each(["quoteShipment", "createQuote", "createShipment"] as const)("are refused alike by %s", async (method) => {
-    const { code, body } = await caller[method]({ ...BOOKING, ...REFUSED });
-    const message = `${errors.pickup_window[0]} (and 2 more errors)`;
-    expect({ code, body }).toEqual({
-      code: "CUT_OFF_PASSED",
-      body: { message, errors, metadata: facts },
-    });
-  });
-  test("have what would do among the facts, beside everything else that is wrong", async () => {
+  test.each(["quoteShipment", "createQuote", "createShipment"] as const)(
+    "are rejected in the same way by %s",
+    async (method) => {
+      const { code, body } = await caller[method]({ ...BOOKING, ...REFUSED });
+      const message = `${errors.pickup_window[0]} (and 2 more errors)`;
+      expect({ code, body }).toEqual({
+        code: "CUT_OFF_PASSED",
+        body: { message, errors, metadata: facts },
+      });
+    },
+  );
+  test("are rejected with the next available window and all other errors", async () => {
     const unconnected = await service.addWorkspace({ paymentProvider: undefined });
     const pickup_window = window("02T06:00", "02T07:00");
     const { code, body } = await service.as(unconnected.apiKey).createShipment({ ...BOOKING, ...ROUTE, pickup_window });
@@ -197,7 +200,7 @@ describe("windows that cannot be booked", () => {
       },
     });
   });
-  test("are said in the result of a batch, whose other routes are priced", async () => {
+  test("are rejected in the result of a batch, whose other routes are priced", async () => {
     const { status, body } = await caller.batchCreateQuotes({ routes: [REFUSED, ROUTE] });
     expect({ status, results: body.results }).toMatchObject({
       status: 201,
@@ -221,12 +224,12 @@ describe("windows that cannot be booked", () => {
     [{ start: "2026-12-02T07:00:00Z" }, "pickup_window.end"],
     ["2026-12-02T07:00:00Z", "pickup_window"],
     [{ start: "at 8", end: "2026-12-02T07:00:00Z" }, "pickup_window.start"],
-  ])("of the wrong form are the error of that field: %j", async (pickup_window, field) => {
+  ])("of the wrong form are an error of that field: %j", async (pickup_window, field) => {
     expect(await invalidFields(caller.quoteShipment({ ...ROUTE, pickup_window }))).toEqual([field]);
   });
 });
 
-test("where no pickup is offered as soon as possible, one without a window is refused", async () => {
+test("rejects a booking without a window if pickup as soon as possible is disabled", async () => {
   const { body } = await caller.createShipment({ ...BOOKING, ...ROUTE, ...OSLO });
   expect(body.errors).toEqual({
     pickup_window: [
@@ -262,18 +265,18 @@ describe("pickup slots", () => {
     currency: "USD",
   };
 
-  test("are listed of a route with their prices, and why some cannot be booked", async () => {
+  test("are listed for a route with their prices, and with the reason if they cannot be booked", async () => {
     const { status, body } = await slots({ days: 1 });
     expect({ status, body }).toEqual({ status: 200, body: TODAY });
   });
 
-  test("are listed of the dates that are asked for", async () => {
+  test("are listed for the requested dates", async () => {
     const listed = await data(slots({ from_date: "2026-12-24", days: 2 }));
     // The next day is a holiday.
     expect(listed.map((it: any) => it.local_start.slice(0, 10))).toEqual(Array(6).fill("2026-12-24"));
   });
 
-  test("are none where the zone has no schedule, where a booking without a window is as ever", async () => {
+  test("are empty if the zone has no schedule, and bookings without a window still work", async () => {
     const booked = await book(service, apiKey, { ...ROUTE, ...CAPE_TOWN });
     expect(booked).toMatchObject({ total: 5, pickup_window: null });
     const { body } = await slots(CAPE_TOWN);
@@ -288,14 +291,14 @@ describe("pickup slots", () => {
   });
 
   test.each([
-    ["a date that there is not", { from_date: "2026-02-30" }, "FIELD_INVALID", "from_date"],
-    ["a date of another form", { from_date: "tomorrow" }, "FIELD_INVALID", "from_date"],
-    ["a date before all hours", { from_date: "0000-01-01" }, "FIELD_INVALID", "from_date"],
-    ["a date at the end of time", { from_date: "9999-12-31" }, "FIELD_INVALID", "from_date"],
+    ["an invalid date", { from_date: "2026-02-30" }, "FIELD_INVALID", "from_date"],
+    ["a date in another format", { from_date: "tomorrow" }, "FIELD_INVALID", "from_date"],
+    ["a date before all schedules", { from_date: "0000-01-01" }, "FIELD_INVALID", "from_date"],
+    ["a date beyond the calendar", { from_date: "9999-12-31" }, "FIELD_INVALID", "from_date"],
     ["too many days", { days: 15 }, "FIELD_INVALID", "days"],
-    ["a route that is not covered", { pickup_lng: 100 }, "ROUTE_NOT_COVERED", "coverage"],
+    ["an uncovered route", { pickup_lng: 100 }, "ROUTE_NOT_COVERED", "coverage"],
     ["a weight that is not served", { weight_kg: 2_000 }, "WEIGHT_NOT_SERVED", "weight_kg"],
-  ])("are refused for %s", async (_, query, code, field) => {
+  ])("are rejected for %s", async (_, query, code, field) => {
     const refused = await slots(query);
     expect([refused.code, Object.keys(refused.body.errors)]).toEqual([code, [field]]);
   });
@@ -305,7 +308,7 @@ describe("an update of windows", () => {
   const update = (shipment: { reference?: string }, fields: object) =>
     caller.updateShipment({ shipment: shipment.reference, ...fields });
 
-  test("moves a pending shipment, priced anew, and clears a window by its name", async () => {
+  test("moves a pending shipment with a new price, and clears a named window", async () => {
     const booked = await book(service, apiKey, { ...ROUTE, pickup_window: MORNING });
     const moved = await update(booked, { pickup_window: EVENING, dropoff_window: AFTERNOON });
     expect(moved.body.data).toEqual({
@@ -326,7 +329,7 @@ describe("an update of windows", () => {
     ]);
   });
 
-  test("is decided like a booking, but a window that stays is not decided again", async () => {
+  test("follows the same rules as a booking, but does not recheck an unchanged window", async () => {
     const booked = await book(service, apiKey, { ...ROUTE, pickup_window: MORNING });
     const before = now;
     try {
@@ -347,7 +350,7 @@ describe("an update of windows", () => {
     }
   });
 
-  test("keeps the price of a shipment that is paid, and is refused when the window costs more", async () => {
+  test("keeps the price of a paid shipment, and is rejected if the window costs more", async () => {
     const booked = await book(service, apiKey, { ...ROUTE, pickup_window: MORNING });
     const shipment = booked["reference"];
     await data(caller.recordPayment({ shipment, amount: 5, currency: "USD" }));
@@ -373,7 +376,7 @@ describe("an update of windows", () => {
   });
 });
 
-test("after a tariff in another currency, an update of a paid shipment keeps the window that stays, and refuses only what costs more itself", async () => {
+test("after a currency change, updates of a paid shipment keep its window and reject only more expensive ones", async () => {
   const pickup_window = window("02T17:00", "02T18:00");
   const { reference: shipment } = await book(service, apiKey, { ...ROUTE, ...OSLO, pickup_window });
   await data(caller.recordPayment({ shipment, amount: 7.5, currency: "USD" }));
