@@ -85,7 +85,7 @@ describe.each(KINDS)("%s", (kind) => {
 
   test.each([
     ["nothing", ""],
-    ["half of a response", '{"type":"FeatureCollection","features":['],
+    ["truncated JSON", '{"type":"FeatureCollection","features":['],
     ["an HTML page", "<html>"],
     ["null", "null"],
     ["another object", '{"places":[]}'],
@@ -101,7 +101,7 @@ describe.each(KINDS)("%s", (kind) => {
     ],
     ["a place without a point", '[{"display_name":"x","lat":"x","lon":"1"}]'],
     ["a point beyond the pole", '[{"display_name":"x","lat":"91","lon":"1"}]'],
-  ])("rejects a response with %s and stays usable", async (_, text) => {
+  ])("rejects a response of %s and stays usable", async (_, text) => {
     standIn.answer = (response) => response.end(text);
     await expect(geocoder.search({ text: "karl", ...ANYWHERE })).rejects.toMatchObject(UNREADABLE);
     await expect(geocoder.reverse(POINT)).rejects.toMatchObject(UNREADABLE);

@@ -136,7 +136,7 @@ describe.each(Object.entries(MANAGERS))("%s", (who, manager) => {
     expect(await list(other.apiKey)).toEqual([keyWith({ id: foreign, current: true })]);
   });
 
-  test.each([{}, { name: " " }, { name: "x".repeat(101) }])("rejects the key name %j", async (fields) => {
+  test.each([{}, { name: " " }, { name: "x".repeat(101) }])("cannot use the key name %j", async (fields) => {
     const { body } = await manager(await service.addWorkspace()).create(fields);
     expect(Object.keys(body.errors)).toEqual(["name"]);
   });

@@ -233,7 +233,7 @@ describe("an event of one mode", () => {
   });
 });
 
-describe("test data at Stripe is deleted", () => {
+describe("a twin's payment records are deleted", () => {
   const tables = ["provider_payment", "payment", "shipment"];
   const rowsOf = async ({ id, account }: ConnectedWorkspace) => {
     const counts = tables.map((table) => `(select count(*)::int from ${table} where workspace_id = $1)`);

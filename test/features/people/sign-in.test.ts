@@ -196,7 +196,7 @@ describe("a session", () => {
     ["no workspace", {}, 422],
     ["another workspace", { "x-workspace": "999999" }, 403],
     ["an invalid workspace number", { "x-workspace": "1; drop table session" }, 403],
-  ])("is rejected in %s", async (_, headers, status) => {
+  ])("is rejected with %s", async (_, headers, status) => {
     expect((await admin.request("/v1/workspace", { headers })).status).toBe(status);
   });
 
@@ -246,7 +246,7 @@ describe("a session", () => {
     await untilEnded(idle);
   });
 
-  test("7 days", async () => {
+  test("is listed and can be ended from another browser", async () => {
     const email = "two@example.org";
     const [first, second] = [await signInNew("viewer", email), await signInNew("viewer", email)];
     const { body } = await second.request("/account/v1/sessions");

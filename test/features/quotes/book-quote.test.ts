@@ -141,7 +141,7 @@ describe("after another tariff is published", () => {
     expect(await data(book(later))).toMatchObject({ total: 20 });
   });
 
-  test("that is scheduled or canceled, quotes stay valid", async () => {
+  test("that is scheduled or cancelled, quotes stay valid", async () => {
     const quote_id = await quote();
     await publish(dearer(), { honoursQuotes: false });
     await sql.query(

@@ -79,7 +79,7 @@ test("a replica sends heartbeats", async () => {
   await eventually("a heartbeat", async () => (await health()).replicas[0].up);
 });
 
-test("shows a scheduled tariff with the one in force, but not a canceled one", async () => {
+test("shows a scheduled tariff with the one in force, but not a cancelled one", async () => {
   const insert = (version: number, at: string, calledOff: string) =>
     sql.query(
       `insert into tariff_version (version, document, digest, published_at, effective_at, called_off_at)

@@ -153,7 +153,7 @@ test("removes possible secrets and unstorable characters from messages", async (
   expect(message).toBe("... \uFFFD is ...");
 });
 
-test("lists only failed reads, not successful or canceled ones", () => {
+test("lists only failed reads, not successful or cancelled ones", () => {
   const log = createRequestLog(() => undefined);
   const reading = (code: Code | 0 | undefined) => {
     const call = ended(1, code ?? 0);

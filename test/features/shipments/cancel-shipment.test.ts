@@ -99,7 +99,7 @@ describe("a cancellation reason", () => {
     }
   });
 
-  test("is rejected if it is unknown or its note is too long, without canceling the shipment", async () => {
+  test("is rejected if it is unknown or its note is too long, without cancelling the shipment", async () => {
     const booked = await book(service, apiKey);
     const reasons = "customer_request, booked_in_error, goods_unavailable, address_problem, payment_problem, other";
     await expectRefused(cancel(booked, { reason: "bored", note: "x".repeat(501) }), "FIELD_INVALID", {

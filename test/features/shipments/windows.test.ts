@@ -153,7 +153,7 @@ test("a booking with a quote uses its windows and price, and rejects other windo
   expect((await caller.createShipment(booking)).code).toBe("QUOTE_MISMATCH");
 });
 
-describe("unavailable windows", () => {
+describe("invalid windows", () => {
   const REFUSED = {
     ...ROUTE,
     pickup_window: window("01T08:00", "01T09:00"),

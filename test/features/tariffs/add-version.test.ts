@@ -28,7 +28,7 @@ function slowed(tx: EntityManager): EntityManager {
   });
 }
 
-test("a version whose time comes while another is published is not replaced unseen", async () => {
+test("a version that takes effect while another is published is not replaced unnoticed", async () => {
   const adding = orm.em.fork().transactional(async (tx) => {
     await tx.execute(
       `insert into tariff_version (version, document, digest, published_at, effective_at)

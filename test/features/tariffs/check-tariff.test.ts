@@ -15,7 +15,7 @@ const check = (draft: number) => service.as(key).checkTariff({ draft });
 
 const OPEN_RING: any = zonesOf([square(0, 0, 1, 1)[0]!.slice(0, 4)]);
 
-test("every fault of a draft is given by its path, in the order of the document", async () => {
+test("returns every fault of a draft with its path, in the order of the document", async () => {
   const tier = { min_kg: 0, max_kg: 5, flat_fee: "0.00", rate_per_kg: "0.50" };
   const faulty = worldTariff({
     currency: "USD",
@@ -44,7 +44,7 @@ test("every fault of a draft is given by its path, in the order of the document"
   expect(body.faults[3].text).toBe("must be above min_kg, which is 4; it is 3");
 });
 
-test("one check names all that is wrong, also beside an unknown currency and what could not be stored", async () => {
+test("one check returns all faults, including an unknown currency and unstorable text", async () => {
   const draft = await drafts.begin(worldTariff({ currency: "XXX", base_fee: "5.001" }));
   const zones = JSON.stringify(OPEN_RING).replace('"Zone 1"', '"Z","x":"\\u0000"');
   await drafts.upload(draft.id, zones);
@@ -55,7 +55,7 @@ test("one check names all that is wrong, also beside an unknown currency and wha
   expect(Object.keys(body.errors)).toEqual(paths);
 });
 
-test("at most 100 faults are given, and publishing refuses with the same ones, each under its path", async () => {
+test("returns up to 100 faults, and publishing is rejected with the same ones by path", async () => {
   const features = Array.from({ length: 150 }, () => OPEN_RING.features[0]);
   const draft = await drafts.begin(worldTariff({ zones: { ...OPEN_RING, features } }));
   const { faults } = (await check(draft.id)).body;
@@ -67,7 +67,7 @@ test("at most 100 faults are given, and publishing refuses with the same ones, e
   expect((await byGrpc).code).toBe("TARIFF_FAULTY");
 });
 
-test("a draft that says the same as the tariff in force is told from one that does not", async () => {
+test("reports whether a draft equals the tariff in force", async () => {
   const reversed = Object.fromEntries(
     Object.entries(SAMPLE_TARIFF)
       .filter(([name]) => name !== "source")
@@ -91,23 +91,20 @@ test.each<[what: string, data: string | Buffer | undefined, text: RegExp, path?:
   ["that are not JSON", '{"type":', /^must be JSON text in UTF-8: /],
   ["that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), /^must be JSON text in UTF-8: /],
   ["with two byte order marks", "\uFEFF\uFEFF{}", /^must be JSON text in UTF-8: /],
-  ["with a member twice", '{"a":1,"a":2}', /^must be given once$/, "zones.a"],
+  ["with a duplicate member", '{"a":1,"a":2}', /^must be given once$/, "zones.a"],
   ["that were never uploaded", undefined, /^must be a GeoJSON object/],
-])(
-  "zones %s are a fault of the zones, found together with those of the fees",
-  async (_, data, text, path = "zones") => {
-    const draft = await drafts.begin(worldTariff({ base_fee: "-1" }));
-    if (data !== undefined) await drafts.upload(draft.id, data);
-    const id =
-      data === undefined ? (await as.createTariffDraft({ name: "Bare", fees: draft.fees })).body.data.id : draft.id;
-    expect((await check(id)).body.faults).toEqual([
-      { path: "base_fee", text: expect.any(String) },
-      { path, text: expect.stringMatching(text) },
-    ]);
-  },
-);
+])("zones %s are a fault that is found together with those of the fees", async (_, data, text, path = "zones") => {
+  const draft = await drafts.begin(worldTariff({ base_fee: "-1" }));
+  if (data !== undefined) await drafts.upload(draft.id, data);
+  const id =
+    data === undefined ? (await as.createTariffDraft({ name: "Bare", fees: draft.fees })).body.data.id : draft.id;
+  expect((await check(id)).body.faults).toEqual([
+    { path: "base_fee", text: expect.any(String) },
+    { path, text: expect.stringMatching(text) },
+  ]);
+});
 
-test("zones of which the parser quotes half of a surrogate pair are refused by gRPC as by JSON", async () => {
+test("rejects zones with half of a surrogate pair in the parser's message over gRPC as over JSON", async () => {
   const { id: draft } = await drafts.begin(worldTariff());
   await drafts.upload(draft, "😀");
   const { message } = (await drafts.publish(draft, 1)).body;
@@ -118,7 +115,7 @@ test("zones of which the parser quotes half of a surrogate pair are refused by g
   }
 });
 
-test("a fault below a very long key is told with the first 300 characters of its path", async () => {
+test("a fault below a very long key has the first 300 characters of its path", async () => {
   const draft = await drafts.begin(worldTariff());
   const key = "k".repeat(1_000);
   const zones = JSON.stringify(zonesOf(square(0, 0, 1, 1)));
@@ -132,8 +129,8 @@ test.each([
   ["NUL in a text", '"a\\u0000b"', "zones.features[0].properties.x"],
   ["half of a surrogate pair", '"\\ud800"', "zones.features[0].properties.x"],
   ["a number beyond all doubles", "1e999", "zones.features[0].properties.x"],
-  ["a nesting of 200 levels", "[".repeat(200) + "]".repeat(200), "document"],
-])("%s, which could not be stored, is a fault", async (_, value, path) => {
+  ["nesting of 200 levels", "[".repeat(200) + "]".repeat(200), "document"],
+])("%s is a fault because it cannot be stored", async (_, value, path) => {
   const draft = await drafts.begin(worldTariff());
   const zones = JSON.stringify(zonesOf(square(0, 0, 1, 1))).replace('"Zone 1"', `"Z","x":${value}`);
   await drafts.upload(draft.id, zones);
@@ -141,7 +138,7 @@ test.each([
   expect((await drafts.publish(draft.id, 1)).status).toBe(422);
 });
 
-test("what the database cannot store although no fault is found is refused as a fault of the document", async () => {
+test("rejects a document without faults that the database cannot store as a fault of the document", async () => {
   const draft = await drafts.begin(worldTariff());
   const zones = JSON.stringify(zonesOf(square(0, 0, 1, 1))).replace('"Zone 1"', '"Z","x":1e-20000');
   await drafts.upload(draft.id, zones);
@@ -149,7 +146,7 @@ test("what the database cannot store although no fault is found is refused as a 
   expect({ status, keys: Object.keys(body.errors) }).toEqual({ status: 422, keys: ["document"] });
 });
 
-test("a large draft is not parsed in the thread that answers calls, and checked as a small one", async () => {
+test("checks a large draft like a small one, without parsing it in the main thread", async () => {
   const many = Array.from({ length: 1_000 }, (_, i) => square(i / 10, 0, i / 10 + 0.05, 1));
   const large = await drafts.begin(worldTariff({ zones: zonesOf(...many) }));
   const client = service.grpcClient(key, TariffService);
@@ -161,7 +158,7 @@ test("a large draft is not parsed in the thread that answers calls, and checked 
   expect(checked).toMatchObject({ faults: [], zones: 1_000, tiers: 1, etag: large.etag });
 });
 
-test("zones with a byte order mark and another spelling of name are published, and unnamed ones are warned of", async () => {
+test("publishes zones with a byte order mark and another spelling of name, and warns of unnamed ones", async () => {
   const both: any = zonesOf(square(0, 0, 1, 1), square(2, 2, 3, 3));
   const [named, unnamed] = both.features;
   const features = [

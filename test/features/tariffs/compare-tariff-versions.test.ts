@@ -24,7 +24,7 @@ const zonesIn = (unchanged_count: number, added: string[] = [], removed: string[
   unchanged_count,
 });
 
-test("two versions are compared by fees, tiers and zones, from one to the other", async () => {
+test("compares two versions by fees, tiers and zones", async () => {
   const change = (path: string, before: string, after: string | null) => ({ path, before, after });
   expect((await compare(1, 2)).body).toEqual({
     fees: [
@@ -44,12 +44,12 @@ test("two versions are compared by fees, tiers and zones, from one to the other"
 test.each([
   [1, 3, 5],
   [2, 2, 2],
-])("versions %i and %i, which say the same, do not differ", async (from, to, unchanged) => {
+])("returns no differences between versions %i and %i, which are equal", async (from, to, unchanged) => {
   const { body } = await compare(from, to);
   expect(body).toEqual({ fees: [], zones: zonesIn(unchanged), schedules: [] });
 });
 
-test("each version that there is not is named by its field", async () => {
+test("reports each missing version by its field", async () => {
   const none = (version: number) => `There is no tariff version ${version}.`;
   await expectRefused(compare(1, 9), "TARIFF_VERSION_NOT_FOUND", { to_version: none(9) });
   await expectRefused(compare(0, -1), "TARIFF_VERSION_NOT_FOUND", {

@@ -36,8 +36,8 @@ test.each([
   expect(roundedToleranceM(askedM)).toBe(toleranceM);
 });
 
-describe("a document of the zones", () => {
-  test("has a feature for each with its id and name, and at 0 the true outlines", () => {
+describe("a coverage document", () => {
+  test("has a feature with id and name for each zone, and the exact outlines at tolerance 0", () => {
     const [outer] = square(10.123456789, 50, 11, 51) as [[number, number][]];
     const [hole] = square(10.2, 50.2, 10.3, 50.3) as [[number, number][]];
     const islands = [square(1, 1, 2, 2), square(3, 3, 4, 4)] as const;
@@ -51,20 +51,20 @@ describe("a document of the zones", () => {
     });
   });
 
-  test("has outer rings anticlockwise and holes clockwise, however they were drawn", () => {
+  test("has counterclockwise outer rings and clockwise holes, regardless of the input", () => {
     const [outer] = square(0, 0, 9, 9) as [[number, number][]];
     const [hole] = square(1, 1, 2, 2) as [[number, number][]];
     const { features } = read([zoneOf("a", [outer.toReversed(), hole.toReversed()])], 0);
     expect(features[0].geometry.coordinates).toEqual([outer, hole.toReversed()]);
   });
 
-  test("leaves altitudes out", () => {
+  test("omits altitudes", () => {
     const ring = square(0, 0, 1, 1)[0]!;
     const high: Polygon = [ring.map(([lng, lat]) => [lng, lat, 300])];
     expect(read([zoneOf("a", high)], 0).features[0].geometry.coordinates).toEqual([ring]);
   });
 
-  test("leaves out holes and islands no larger than the tolerance, but no zone", () => {
+  test("omits holes and islands within the tolerance, but keeps every zone", () => {
     const [outer] = square(0, 0, 1, 1) as [[number, number][]];
     const holeOf = (west: number, size: number) => square(west, 0.5, west + size, 0.5 + size)[0]!.toReversed();
     // An edge of 0.001 degrees is 111 m long, a diagonal 157 m.
@@ -87,7 +87,7 @@ describe("a document of the zones", () => {
     expect(features[1].geometry.coordinates[0][0][0]).toBeCloseTo(5.1, 2);
   });
 
-  test("is empty when there are no zones", () => {
+  test("is empty if there are no zones", () => {
     expect(read([], 0)).toEqual({ type: "FeatureCollection", features: [] });
     expect(read([], 100)).toEqual({ type: "FeatureCollection", features: [] });
   });

@@ -21,7 +21,7 @@ function documentsOf(sizes: readonly number[]) {
   return { made, documents: createCoverageDocuments(tasks) };
 }
 
-test("a document is made once, however many ask for it, and one at a time", async () => {
+test("builds a document once for concurrent requests, and one document at a time", async () => {
   const { made, documents } = documentsOf([1, 1]);
   const responses = await Promise.all(
     [1, 2, 1, 2, 1].map((version) => documents.find(version, version === 1 ? 0 : 10)),
@@ -31,13 +31,13 @@ test("a document is made once, however many ask for it, and one at a time", asyn
   expect(responses[1]!.message()).toMatchObject({ tariffVersion: 2, toleranceM: 10 });
 });
 
-test("documents are dropped when all take too much, those not asked for the longest first", async () => {
+test("evicts the least recently used documents when the cache is full", async () => {
   const { made, documents } = documentsOf([30, 30, 30]);
   for (const version of [1, 2, 1, 3, 1, 2]) await documents.find(version, 0);
   expect(made).toEqual(["1-0", "2-0", "3-0", "2-0"]);
 });
 
-test("the compressed form of a document counts too", async () => {
+test("counts the compressed size of a document too", async () => {
   const { made, documents } = documentsOf([30, 30]);
   const first = await documents.find(1, 0);
   await first.form("gzip", async () => Buffer.alloc(10 * MIB));
@@ -46,19 +46,19 @@ test("the compressed form of a document counts too", async () => {
   expect(made).toEqual(["1-0", "2-0", "1-0"]);
 });
 
-test("a document that takes too much by itself is kept until another is asked for", async () => {
+test("keeps a document that exceeds the limit until another is requested", async () => {
   const { made, documents } = documentsOf([70, 1]);
   for (const version of [1, 1, 2, 1]) await documents.find(version, 0);
   expect(made).toEqual(["1-0", "2-0", "1-0"]);
 });
 
-test("a document that cannot be made is tried anew", async () => {
+test("retries a failed build", async () => {
   const { made, documents } = documentsOf([]);
   for (const _ of [1, 2]) await expect(documents.find(1, 0)).rejects.toThrow("no such version");
   expect(made).toEqual(["1-0", "1-0"]);
 });
 
-test("documents that differ have other entity tags, and equal ones of one version the same", async () => {
+test("entity tags differ between documents and are equal for the same version and tolerance", async () => {
   const tags = async () => {
     const { documents } = documentsOf([1, 1]);
     const all = await Promise.all([documents.find(1, 0), documents.find(2, 0), documents.find(1, 10)]);

@@ -26,9 +26,9 @@ describe("the zones of points", () => {
   test.each([
     ["no point", [], "points"],
     ["more than 100", Array.from({ length: 101 }, () => AT_SEA), "points"],
-    ["a point without its longitude", [{ lat: 1 }], "points[0].lng"],
-    ["a point that is not on the Earth", [AT_SEA, { lat: 90.5, lng: 0 }], "points[1].lat"],
-  ])("are refused for %s", async (_, points, field) => {
+    ["a point without a longitude", [{ lat: 1 }], "points[0].lng"],
+    ["a point outside the Earth", [AT_SEA, { lat: 90.5, lng: 0 }], "points[1].lat"],
+  ])("are rejected for %s", async (_, points, field) => {
     expect(Object.keys((await as.findZones({ points })).body.errors)).toEqual([field]);
   });
 });

@@ -16,13 +16,13 @@ const { apiKey } = await service.addWorkspace();
 const get = (tolerance_m?: unknown, headers: Record<string, string> = {}) =>
   service.as(apiKey).getCoverage({ tolerance_m }, { "accept-encoding": "identity", ...headers });
 
-describe("the coverage of a tariff in force", () => {
+describe("the coverage of the tariff in force", () => {
   test.each([
     [undefined, 0],
     [0.5, 0],
     [1_000, 1_000],
     [1_999.9, 1_000],
-  ])("is its zones as GeoJSON, to a tolerance of %s", async (requested, toleranceM) => {
+  ])("contains its zones as GeoJSON, with a tolerance of %s", async (requested, toleranceM) => {
     const { status, headers, text } = await get(requested);
     expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([
       200,
@@ -34,7 +34,7 @@ describe("the coverage of a tariff in force", () => {
     expect(headers.get("etag")).toMatch(tag);
   });
 
-  test("is the same by gRPC, with the version and the tolerance that was applied", async () => {
+  test("is the same over gRPC, with the version and the applied tolerance", async () => {
     const client = service.grpcClient(apiKey, CoverageService);
     for (const [toleranceM, applied] of [
       [undefined, 0],
@@ -51,7 +51,7 @@ describe("the coverage of a tariff in force", () => {
     }
   });
 
-  test("is compressed on request, and not sent again to those that have it", async () => {
+  test("is compressed on request, and not sent again if it has not changed", async () => {
     const answer = await fetch(`${service.httpUrl}/v1/coverage?tolerance_m=1000`, {
       headers: { "x-api-key": apiKey, "accept-encoding": "gzip" },
     });
@@ -65,7 +65,7 @@ describe("the coverage of a tariff in force", () => {
     expect((await get(2_000, { "if-none-match": etag })).status).toBe(200);
   });
 
-  test("is made once for all that ask for it at once", async () => {
+  test("is built once for concurrent requests", async () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => get(50_000)));
     const etags = new Set(responses.map(({ status, headers }) => `${status} ${headers.get("etag")}`));
     expect(etags.size).toBe(1);
@@ -75,7 +75,7 @@ describe("the coverage of a tariff in force", () => {
     [-1, "tolerance_m must be greater than or equal to 0 and less than or equal to 100000."],
     [100_001, "tolerance_m must be greater than or equal to 0 and less than or equal to 100000."],
     ["far", "tolerance_m must be a number."],
-  ])("is refused to a tolerance of %s", async (toleranceM, text) => {
+  ])("is rejected for a tolerance of %s", async (toleranceM, text) => {
     await expectRefused(get(toleranceM), "FIELD_INVALID", { tolerance_m: text });
   });
 
@@ -85,7 +85,7 @@ describe("the coverage of a tariff in force", () => {
   });
 });
 
-test("a new version's coverage is served by every replica soon after it is published, under another entity tag", async () => {
+test("every replica soon serves a new version's coverage with a new entity tag", async () => {
   const first = await startService({ tariff: worldTariff() });
   const { apiKey: key } = await first.addWorkspace();
   const ask = (replica: TestService, headers = {}) => replica.as(key).getCoverage({}, headers);

@@ -28,7 +28,7 @@ const feature = fc.record({
   geometry,
 });
 
-test("the positions of any features are counted, however their text is cut and spaced", () => {
+test("counts the positions of any features, regardless of chunks and spaces", () => {
   fc.assert(
     fc.property(
       fc.array(feature, { maxLength: 4 }),
@@ -46,7 +46,7 @@ test("the positions of any features are counted, however their text is cut and s
   );
 });
 
-test("brackets, commas and quotes in texts count for nothing but their length", () => {
+test("brackets, commas and quotes in strings count only by their length", () => {
   const plain = scanned(JSON.stringify({ coordinates: [[1, 2]], text: "x".repeat(8) }));
   const text = JSON.stringify({ coordinates: [[1, 2]], text: '"[1,{\\' });
   expect(scanned(text)).toEqual(plain);
@@ -61,11 +61,11 @@ test.for([
   ['"a":0,', 150],
   ['{"a":0},', 250],
   ["{},", 64],
-] as const)("each %s counts for the memory that it may take among many, %i bytes", ([item, bytes]) => {
+] as const)("each %s of many counts for the memory that it may use, %i bytes", ([item, bytes]) => {
   expect(scanned(`[${item.repeat(1_000)}0]`).parsedBytes).toBeGreaterThan(1_000 * bytes - bytes);
 });
 
-test("what is broken is read to its end", () => {
+test("scans malformed text to its end", () => {
   for (const text of ["", "]]]}", '"', '{"coordinates":[[', "\\", "[1,[2", "\u0000\u00ff"]) {
     expect(scanned(text, 1).parsedBytes).toBeGreaterThanOrEqual(0);
   }

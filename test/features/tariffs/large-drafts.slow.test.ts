@@ -26,7 +26,7 @@ const zonesOf = (item: string, mib: number) =>
 const memoryOf = (pid: number, field: "VmRSS" | "VmHWM") =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
 
-test("zones of 64 MiB are taken, stored in pieces of up to 1 MiB, and not a byte more", async () => {
+test("accepts zones of up to 64 MiB and stores them in chunks of up to 1 MiB", async () => {
   const max = 64 * MIB;
   const drafts = draftsOf(service, key);
   const { id } = await data(service.as(key).createTariffDraft({ name: "Spring" }));
@@ -53,7 +53,7 @@ test.for([
   ["[0,0],", "the zones have more than 5000000 positions; simplify them"],
   ["{},", "the zones need too much memory. Remove properties or simplify the outlines"],
   ['"a":0,', "the zones need too much memory. Remove properties or simplify the outlines"],
-])("a draft of 51 MiB of %s is refused before it is parsed", async ([item, text]) => {
+])("rejects a draft of 51 MiB of %s before parsing it", async ([item, text]) => {
   const { process, untilReady, ...endpoints } = await startServiceProcess({
     DATABASE_URL: service.databaseUrl,
   });
@@ -76,7 +76,7 @@ test.for([
   expect(memoryOf(process.pid!, "VmHWM") - before).toBeLessThan(400);
 });
 
-test("a large draft is read once however often its check is asked for, and again when it is changed", async () => {
+test("reads a large draft once for any number of checks, and again after a change", async () => {
   const log = await startStatementLog(service.databaseUrl);
   const replica = await startReplica(log.url);
   const drafts = draftsOf(replica, key);
@@ -100,7 +100,7 @@ test("a large draft is read once however often its check is asked for, and again
   expect(reads()).toBe(before + 2);
 });
 
-test("a draft that took too much memory to be checked is not tried again until it is changed", async () => {
+test("does not check a draft that exceeded the memory limit again until it is changed", async () => {
   const draft = { id: 1, revision: 1, zonesBytes: MIB, fees: {} } as TariffDraft;
   let runs = 0;
   const run = async () => {

@@ -25,7 +25,7 @@ async function untilBaseFeeIs(fee: number): Promise<void> {
   await eventually(`a base fee of ${fee}`, async () => (await quote(COVERED_ROUTE)).base_fee === fee);
 }
 
-test("a large tariff is not parsed in the thread that answers calls, and prices as a small one", async () => {
+test("loads a large tariff without parsing it in the main thread, and prices like a small one", async () => {
   const zones = zonesOf([circle(-74, 40.7, 100_000)], [circle(0, 0, 50)]);
   const parse = vi.spyOn(JSON, "parse");
   expect(await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" }))).toMatchObject({ zones: 2 });
@@ -47,7 +47,7 @@ test("a large tariff is not parsed in the thread that answers calls, and prices 
 test.each([
   ["small", 5],
   ["large", 5_000],
-])("the zones of a %s published tariff are not checked again when it is loaded", async (_, n) => {
+])("does not check the zones of a %s published tariff again when loading it", async (_, n) => {
   const crossing: [number, number][] = [...circle(-74, 40.7, n), [10, 0], [-74, 41], [-73, 40.7]];
   const { rows } = await database.query("select max(version) + 1 as version from tariff_version");
   await database.query(
@@ -59,7 +59,7 @@ test.each([
   expect(text).toContain(`\nshipments_tariff_version ${rows[0].version}\n`);
 });
 
-test("a tariff that cannot be loaded leaves the one before in use, and stops no change of keys", async () => {
+test("keeps the previous tariff if the new one cannot be loaded, and still applies key changes", async () => {
   const inUse = (await quote(COVERED_ROUTE)).base_fee;
   await database.query(
     `insert into tariff_version (version, document, digest, published_at)

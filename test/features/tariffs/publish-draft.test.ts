@@ -33,7 +33,7 @@ async function inSeconds(seconds: number): Promise<string> {
   return (await database.query(sql, [seconds])).rows[0].at.toISOString();
 }
 
-test("a published draft is the version in force, with who published it and why, and the draft is gone", async () => {
+test("a published draft becomes the version in force, with its publisher and note, and is deleted", async () => {
   const draft = await begin("2.00");
   const { body } = await drafts.publish(draft.id, first, { note: " Dearer " });
   expect(body).toEqual({
@@ -57,7 +57,7 @@ test("a published draft is the version in force, with who published it and why, 
   expect(await data(as.listTariffDrafts())).toEqual([]);
 });
 
-test("a draft that says the same as the tariff in force makes no version, and is gone", async () => {
+test("a draft that equals the tariff in force creates no version and is deleted", async () => {
   const before = await inForce();
   const draft = await begin("1.00");
   const { body } = await drafts.publish(draft.id, first, { note: "The same" });
@@ -67,7 +67,7 @@ test("a draft that says the same as the tariff in force makes no version, and is
 });
 
 test.each([-1, 1])(
-  "a publication in the place of the version %i from that in force is refused and says which is",
+  "rejects a publication that replaces version %i from the one in force, and returns the version in force",
   async (off) => {
     const draft = await begin("2.00");
     const replaces = `Version ${first} is now in force, not ${first + off}. Compare it with your draft before you replace it.`;
@@ -78,18 +78,18 @@ test.each([-1, 1])(
   },
 );
 
-test("a publication has to say what it replaces", async () => {
+test("a publication requires the version to replace", async () => {
   const { body } = await as.publishTariff({ draft: (await begin("2.00")).id });
   expect(Object.keys(body.errors)).toEqual(["replaces"]);
 });
 
-test("of two drafts that are published at the same time in the place of one version, one is", async () => {
+test("of two drafts published at the same time to replace one version, one is published", async () => {
   const ids = [(await begin("2.00")).id, (await begin("3.00")).id];
   const answers = await Promise.all(ids.map((id) => drafts.publish(id, first)));
   expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([undefined, "TARIFF_REPLACED"]));
 });
 
-test("a draft that is changed while it is checked is not published", async () => {
+test("does not publish a draft that is changed during its check", async () => {
   const { id } = await begin("2.00");
   const lock = await connectTo(service.databaseUrl);
   // Holds the advisory lock that publishers acquire after the check.
@@ -103,7 +103,7 @@ test("a draft that is changed while it is checked is not published", async () =>
   expect(await inForce()).toMatchObject({ version: first });
 });
 
-test("a time that is past by less than a minute is now; others, and more than a year ahead, are refused", async () => {
+test("accepts a time in the last minute as now, and rejects earlier times and those more than a year ahead", async () => {
   const { id } = await begin("2.00");
   for (const [seconds, text] of [
     [367 * 24 * 3600, "effective_at must be at most a year from now."],
@@ -123,7 +123,7 @@ test("a time that is past by less than a minute is now; others, and more than a 
   expect(body.data.effective_at).toBe(body.data.published_at);
 });
 
-test("a scheduled version is not in force, and nothing is published until it is called off", async () => {
+test("a scheduled version is not in force, and nothing can be published until it is cancelled", async () => {
   const [scheduled, other, same] = [await begin("2.00"), await begin("3.00"), await begin("1.00")];
   const effective_at = await inSeconds(3_600);
   const version = first + 1;
@@ -151,7 +151,7 @@ test("a scheduled version is not in force, and nothing is published until it is 
   expect(published).toMatchObject({ version: first + 2, state: "in_force", replaces: first });
 });
 
-test("any version can be repeated, also one that was called off, but not what is in force", async () => {
+test("any version except the one in force can be repeated, even if it was cancelled", async () => {
   const { id } = await begin("2.00");
   await drafts.publish(id, first, { effective_at: await inSeconds(3_600) });
   const calledOff = first + 1;
@@ -172,7 +172,7 @@ test("any version can be repeated, also one that was called off, but not what is
   expect(rows).toHaveLength(1);
 });
 
-test("versions are listed page by page, the newest first, and tokens are checked", async () => {
+test("lists versions newest first, page by page, and validates tokens", async () => {
   for (const [i, fee] of ["2.00", "3.00", "4.00"].entries()) {
     await drafts.publish((await begin(fee)).id, first + i);
   }
@@ -184,7 +184,7 @@ test("versions are listed page by page, the newest first, and tokens are checked
   expect(Object.keys((await page("x")).errors)).toEqual(["page_token"]);
 });
 
-test("the zones of a version are given as they were uploaded, and once more only if they are not known", async () => {
+test("returns the zones of a version as uploaded, and only if the client does not have them", async () => {
   const zones = ` ${JSON.stringify((worldTariff() as any).zones)}\n`;
   const { id } = await begin("2.00");
   await drafts.upload(id, zones);

@@ -8,7 +8,7 @@ const service = await startService();
 const drafts = draftsOf(service, (await service.addOperator("operator")).key);
 const { apiKey } = await service.addWorkspace();
 
-test("while 3,191 counties are checked and published, quotes are answered, one after the other", async () => {
+test("quotes continue while 3,191 counties are checked and published", async () => {
   const draft = await drafts.begin(countyTariff() as any);
   const parse = vi.spyOn(JSON, "parse");
   let ended = false;

@@ -15,18 +15,18 @@ beforeEach(async () => {
 const publish = async (document: unknown) => (await publishDocument(orm.em, document)).version;
 const withBaseFee = (fee: string) => ({ ...SAMPLE_TARIFF, base_fee: fee });
 
-test("publishing the same tariff twice in a row makes one version, whatever the order of its keys", async () => {
+test("publishing the same tariff twice in a row creates one version, regardless of the key order", async () => {
   expect(await publish(SAMPLE_TARIFF)).toBe(1);
   expect(await publish(Object.fromEntries(Object.entries(SAMPLE_TARIFF).reverse()))).toBe(1);
 });
 
-test("publishing an earlier tariff again makes a new version", async () => {
+test("publishing an earlier tariff again creates a new version", async () => {
   expect(await publish(withBaseFee("5.00"))).toBe(1);
   expect(await publish(withBaseFee("6.00"))).toBe(2);
   expect(await publish(withBaseFee("5.00"))).toBe(3);
 });
 
-test("concurrent publications each make one version, without a gap", async () => {
+test("concurrent publications create one version each, without gaps", async () => {
   const fees = ["1.00", "2.00", "3.00", "4.00", "5.00", "6.00", "7.00", "8.00"];
   const versions = await Promise.all(fees.map((fee) => publish(withBaseFee(fee))));
   expect(versions.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -38,7 +38,7 @@ test("concurrent publications each make one version, without a gap", async () =>
   });
 });
 
-test("concurrent publications of the same tariff make one version", async () => {
+test("concurrent publications of the same tariff create one version", async () => {
   expect(await Promise.all([1, 2, 3, 4].map(() => publish(SAMPLE_TARIFF)))).toEqual([1, 1, 1, 1]);
 });
 

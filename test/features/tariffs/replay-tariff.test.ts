@@ -198,7 +198,7 @@ describe("a replay of shipments", () => {
     return { ...fees, zones: { ...zones, features } };
   };
 
-  test("counts, totals, distribution and lists are those of pricing every shipment one by one", async () => {
+  test("returns the same counts, totals, distribution and lists as pricing the shipments one by one", async () => {
     await addShipments(300, SCATTERED);
     const rows = await addWindows(await newest(250));
     const pair = anyCurrency.chain((currency) =>
@@ -223,7 +223,7 @@ describe("a replay of shipments", () => {
     );
   });
 
-  test("takes the last 1,000 unless told otherwise, and none when told so", async () => {
+  test("uses the last 1,000 shipments by default, and none on request", async () => {
     await addShipments(1_001, SCATTERED);
     await publish(perKg("1"));
     const draft = await insertDraft(database, perKg("2"));
@@ -249,7 +249,7 @@ describe("a replay of shipments", () => {
     });
   });
 
-  test("tells of those that the draft alone refuses, the newest first, and why", async () => {
+  test("lists shipments that only the draft rejects, newest first, with the reason", async () => {
     await addShipments(2, ["1", "i", "1", "i", "2.5"]);
     await publish(perKg("1"));
     const zones = zonesOf(square(1.5, 0, 3, 3), square(10, 10, 11, 11));
@@ -274,7 +274,7 @@ describe("a replay of shipments", () => {
 
   const OUTSIDE = "The pickup and dropoff points are outside the coverage zones, 56 km and 56 km from the nearest one.";
 
-  test("compares with the version whose time has come, not with one that is scheduled or called off", async () => {
+  test("compares with the version in force, not with a scheduled or cancelled one", async () => {
     await addShipments(1, SCATTERED);
     const inForce = await publish(perKg("1"));
     const scheduled = await publish(perKg("3"));
@@ -289,7 +289,7 @@ describe("a replay of shipments", () => {
     await database.query("update tariff_version set effective_at = now(), called_off_at = null");
   });
 
-  test("is refused while no tariff is in force", async () => {
+  test("is rejected if no tariff is in force", async () => {
     const draft = await insertDraft(database, perKg("2"));
     await database.query("update tariff_version set called_off_at = now()");
     const refused = await replay(draft);
@@ -311,7 +311,7 @@ describe("a replay of routes", () => {
     weight_kg: fc.double({ min: 0.01, max: 1_100, noNaN: true }),
   });
 
-  test("gives for each what a quote would say by either tariff", async () => {
+  test("returns what a quote with each tariff would return", async () => {
     await publish(SAMPLE_TARIFF);
     const next = perKg("2", { currency: "JPY", base_fee: "100" });
     const draft = await insertDraft(database, next);
@@ -343,7 +343,7 @@ describe("a replay of routes", () => {
     ]);
   });
 
-  test("checks each as a quote does, and how many there are", async () => {
+  test("validates each route like a quote, and their number", async () => {
     const draft = await insertDraft(database, perKg("2"));
     const bad = { ...COVERED_ROUTE, pickup_lat: 91, weight_kg: undefined };
     await expectRefused(replay(draft, { routes: [COVERED_ROUTE, bad] }), "FIELD_INVALID", {
@@ -368,8 +368,8 @@ test.each([
   ["geometry", perKg("1", { zones: zonesOf(square(0, 0, 0, 1)) }), ["zones[0].geometry"]],
   ["broken zones", perKg("1", { zones: '{"type":' }), ["zones"]],
   ["missing zones", perKg("1", { zones: undefined }), ["zones"]],
-  ["what cannot be stored", perKg("1", { zones: UNSTORABLE }), ["zones.features[0].properties.x"]],
-])("a draft is refused for its %s, by the paths that a check gives", async (_, document, paths) => {
+  ["unstorable text", perKg("1", { zones: UNSTORABLE }), ["zones.features[0].properties.x"]],
+])("rejects a draft for its %s, with the same paths as a check", async (_, document, paths) => {
   const draft = await insertDraft(database, document);
   const { code, body } = await replay(draft);
   expect([code, Object.keys(body.errors)]).toEqual(["TARIFF_FAULTY", paths]);

@@ -61,7 +61,7 @@ const untilCurrentIs = (version: number) =>
     return cache.currentVersion() === version;
   });
 
-test("a scheduled version is loaded before its time, in use from its time on, and not loaded again", async () => {
+test("a scheduled version is loaded before it takes effect, used from then on, and not loaded again", async () => {
   await schedule(LARGE, 50);
   await eventually("the version to be loaded", async () => {
     await cache.refresh(client);
@@ -76,7 +76,7 @@ test("a scheduled version is loaded before its time, in use from its time on, an
   expect(await cache.byVersion(1)).toMatchObject({ version: 1 });
 });
 
-test("a version that is scheduled for more than a minute from now is not loaded yet, nor one that was called off", async () => {
+test("a version scheduled more than a minute ahead, or cancelled, is not loaded", async () => {
   await schedule(LARGE, 90);
   await cache.refresh(client);
   await client.query("update tariff_version set called_off_at = now(), effective_at = now()");
@@ -86,14 +86,14 @@ test("a version that is scheduled for more than a minute from now is not loaded 
   expect([loads, cache.currentVersion()]).toEqual([[], 1]);
 });
 
-test("a version that is called off in the moment of its time is in use nowhere for long", async () => {
+test("a version that is cancelled when it takes effect is soon no longer used", async () => {
   await schedule(LARGE, 0);
   await untilCurrentIs(2);
   await client.query("update tariff_version set called_off_at = now() where version = 2");
   await untilCurrentIs(1);
 });
 
-test("a look that was overtaken by a booking does not put an earlier version back in use", async () => {
+test("a poll that was overtaken by a booking does not restore an earlier version", async () => {
   await schedule(LARGE, 0);
   const before = {
     query: async () => ({ rows: [{ inForce: 1, upcoming: null, calledOff: false }] }),
@@ -103,7 +103,7 @@ test("a look that was overtaken by a booking does not put an earlier version bac
   expect(cache.currentVersion()).toBe(2);
 });
 
-test("while the version in force cannot be loaded, the cache tells for how long", async () => {
+test("the cache reports how long the version in force could not be loaded", async () => {
   expect(cache.lagSeconds()).toBe(0);
   let isFailing = true;
   const tasks = createTariffTasks(database.url);

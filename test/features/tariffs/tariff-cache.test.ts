@@ -41,17 +41,17 @@ beforeEach(async () => {
   await untilQuotedEverywhere(5);
 });
 
-test("every replica soon prices with a newly published tariff", async () => {
+test("every replica soon uses a newly published tariff", async () => {
   await publish(20);
   await untilQuotedEverywhere(20);
 });
 
-test("a replica soon prices with a newly published tariff although the notification was lost", async () => {
+test("a replica soon uses a newly published tariff even if the notification was lost", async () => {
   await publishSilently(21);
   await untilQuotedEverywhere(21);
 });
 
-test("every replica prices with a scheduled tariff from its time on, and soon with one that is repeated", async () => {
+test("every replica uses a scheduled tariff from its time on, and soon a repeated one", async () => {
   const drafts = draftsOf(publishing, operator);
   const before = await data(publishing.as(operator).getTariffInForce());
   const { id } = await drafts.begin(tariffWithBaseFee(23));
@@ -68,7 +68,7 @@ test("every replica prices with a scheduled tariff from its time on, and soon wi
   await untilQuotedEverywhere(5);
 });
 
-test("a booking is priced with the tariff in force, whatever is cached, and records its version", async () => {
+test("a booking uses and records the tariff in force, regardless of the cache", async () => {
   const blindfold = await connectTo(publishing.databaseUrl);
   // Locks the keys table, which every poll reads first, so that replicas see no changes.
   await blindfold.query("begin; lock table api_key in access exclusive mode");

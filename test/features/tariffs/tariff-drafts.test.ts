@@ -41,7 +41,7 @@ const create = (fields: object) => data(as.createTariffDraft({ name: "Spring", .
 const storedFees = async (): Promise<string> =>
   (await database.query("select fees::text as text from tariff_draft")).rows[0].text;
 
-test("a draft begins empty, with the name of who made it", async () => {
+test("a new draft is empty and has its creator's name", async () => {
   const draft = await create({ name: " Spring " });
   expect(draft).toEqual({
     id: expect.any(Number),
@@ -57,7 +57,7 @@ test("a draft begins empty, with the name of who made it", async () => {
   expect(await data(as.getTariffDraft({ draft: draft.id }))).toEqual(draft);
 });
 
-test("a copy of a version has its zones to the byte, and its unknown keys in their order", async () => {
+test("a copy of a version has exactly the same zones, and its unknown keys in order", async () => {
   const draft = await create({ from_version: 2 });
   const { zones: collection, ...head } = DOCUMENT;
   const zones = JSON.stringify(collection);
@@ -67,7 +67,7 @@ test("a copy of a version has its zones to the byte, and its unknown keys in the
   expect(await storedFees()).toBe(JSON.stringify(head));
 });
 
-test("fees that are given take the place of those of the version, and of nothing else", async () => {
+test("given fees replace those of the version and nothing else", async () => {
   const fees = { currency: "JPY", base_fee: "500", rate_per_km: "33.3" };
   const draft = await create({ from_version: 2, fees });
   expect(draft.fees).toEqual({ ...fees, tiers: [] });
@@ -76,13 +76,13 @@ test("fees that are given take the place of those of the version, and of nothing
   );
 });
 
-test("a copy of a version that there is not is refused, and makes no draft", async () => {
+test("a copy of a missing version is rejected and creates no draft", async () => {
   const copying = as.createTariffDraft({ name: "Copy", from_version: 77 });
   await expectRefused(copying, "TARIFF_VERSION_NOT_FOUND", "There is no tariff version 77.");
   expect((await as.listTariffDrafts()).body).toEqual({ data: [], next_page_token: "" });
 });
 
-test("drafts are listed with the one changed last first", async () => {
+test("lists drafts, the most recently changed first", async () => {
   const { id: draft } = await create({ name: "A" });
   for (const name of ["B", "C"]) await create({ name });
   await as.updateTariffDraft({ draft, name: "A again" });
@@ -90,7 +90,7 @@ test("drafts are listed with the one changed last first", async () => {
   expect(names).toEqual(["A again", "C", "B"]);
 });
 
-test("a change needs the etag that the draft has, if it gives one, and makes another", async () => {
+test("a change with an etag requires the current one and creates a new one", async () => {
   const { id: draft, etag } = await create({});
   const changed = await data(as.updateTariffDraft({ draft, etag, fees: FEES }));
   expect(changed).toMatchObject({ name: "Spring", fees: FEES, etag: `${draft}-2` });
@@ -105,7 +105,7 @@ test("a change needs the etag that the draft has, if it gives one, and makes ano
   expect(await data(as.updateTariffDraft(same))).toEqual(changed);
 });
 
-test("a deleted draft is gone, with its zones, and so is one that no draft can be", async () => {
+test("a deleted draft is not found, nor are its zones or an impossible draft", async () => {
   const { id } = await drafts.begin(DOCUMENT);
   expect((await as.deleteTariffDraft({ draft: id })).body).toEqual({});
   const { rows } = await database.query("select count(*)::int as count from tariff_draft_piece");
@@ -127,7 +127,7 @@ test("a deleted draft is gone, with its zones, and so is one that no draft can b
   }
 });
 
-test("reads of zones wait for each other, and leave connections to other calls", async () => {
+test("reads of zones run one at a time and leave connections to other calls", async () => {
   const { id: draft } = await create({});
   await database.query("begin; lock table tariff_draft_piece");
   const reads = Array.from({ length: 30 }, () => as.getTariffDraftZones({ draft }));
@@ -141,7 +141,7 @@ test("reads of zones wait for each other, and leave connections to other calls",
   expect([other.status, ...new Set(statuses)]).toEqual([200, 200]);
 });
 
-test("the audit log has all that a draft had, as it is changed and deleted", async () => {
+test("the audit log contains all fields of a draft when it is changed and deleted", async () => {
   const { id: draft } = await create({});
   await as.updateTariffDraft({ draft, name: "Summer", fees: FEES });
   await as.deleteTariffDraft({ draft });

@@ -67,7 +67,7 @@ const quotedAs = (isMeant: (quote: any) => unknown) =>
     return isMeant(body) ? body : undefined;
   });
 
-test("schedules go with their draft: changed, checked, replayed, published, compared and rolled back", async () => {
+test("schedules belong to their draft: changed, checked, replayed, published, compared and rolled back", async () => {
   const { id: draft } = await drafts.begin(worldTariff() as Record<string, unknown>);
   const schedules = { schedules: [EVENINGS], default_schedule: "evenings" };
   const { etag } = await patch(draft, schedules);
@@ -152,7 +152,7 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
   expect(await quotedAs((quote) => quote.total === 2.5)).toMatchObject({ covered: true });
 });
 
-test("a faulty schedule is found by a check, refused by a publication, and taken away by an empty list", async () => {
+test("a faulty schedule is found by a check, rejected by a publication, and removed with an empty list", async () => {
   const { id: draft } = await drafts.begin(worldTariff() as Record<string, unknown>);
   await patch(draft, {
     schedules: [{ ...EVENINGS, time_zone: "Berlin" }],

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const zones = async () => (await as.getTariffDraftZones({ draft })).text;
 
-test("zones are put whole, appended at their end, and begun anew at 0", async () => {
+test("zones can be uploaded as a whole, appended at the end, and restarted at offset 0", async () => {
   expect(await zones()).toBe("");
   await drafts.upload(draft, '{"a":');
   expect((await data(drafts.upload(draft, "1}", "?offset=5"))).zones_bytes).toBe(7);
@@ -27,15 +27,18 @@ test("zones are put whole, appended at their end, and begun anew at 0", async ()
   expect(await zones()).toBe("[]");
 });
 
-test.each([1, 4, 6, MAX_BYTES])("zones of 5 bytes are not appended to at %i, and stay", async (at) => {
-  await drafts.upload(draft, "[1,2]");
-  const text = "offset must be 0 to start over, or 5, the number of bytes uploaded so far.";
-  const uploading = drafts.upload(draft, "x", `?offset=${at}`);
-  await expectRefused(uploading, "FIELD_INVALID", { offset: text });
-  expect(await zones()).toBe("[1,2]");
-});
+test.each([1, 4, 6, MAX_BYTES])(
+  "rejects an upload at offset %i to zones of 5 bytes, which stay unchanged",
+  async (at) => {
+    await drafts.upload(draft, "[1,2]");
+    const text = "offset must be 0 to start over, or 5, the number of bytes uploaded so far.";
+    const uploading = drafts.upload(draft, "x", `?offset=${at}`);
+    await expectRefused(uploading, "FIELD_INVALID", { offset: text });
+    expect(await zones()).toBe("[1,2]");
+  },
+);
 
-test("an upload that is repeated with its idempotency key is made once, and one of other bytes is refused", async () => {
+test("an upload repeated with its idempotency key is applied once, and other bytes with the key are rejected", async () => {
   const send = (data: string) =>
     service.request(`/admin/v1/tariff_drafts/${draft}/zones`, {
       apiKey: key,

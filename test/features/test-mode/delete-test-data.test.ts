@@ -52,7 +52,7 @@ async function fill({ apiKey }: TestWorkspace): Promise<void> {
 
 const EMPTY = Object.fromEntries(DATA.map((table) => [table, 0]));
 
-test("test data is deleted at once, and nothing of the live workspace; keys, webhooks and the feed go on", async () => {
+test("deletes all test data, but no live data, keys or webhooks, and the feed continues", async () => {
   const live = await service.addWorkspace();
   const { twin } = live;
   await fill(live);
@@ -74,14 +74,14 @@ test("test data is deleted at once, and nothing of the live workspace; keys, web
   expect(await data(caller.listEvents({ after }))).toMatchObject([{ shipment: booked.body.data.reference }]);
 });
 
-test("test data is not deleted with a live key", async () => {
+test("test data cannot be deleted with a live key", async () => {
   const { apiKey } = await service.addWorkspace();
   await book(service, apiKey);
   await expectRefused(service.as(apiKey).deleteTestData(), "TEST_MODE_ONLY");
   expect(await data(service.as(apiKey).listShipments())).toHaveLength(1);
 });
 
-test("events of test mode that are dated ahead keep no older ones", async () => {
+test("events of test mode with future dates do not keep older ones", async () => {
   const { twin } = await service.addWorkspace();
   await book(service, twin.apiKey);
   await book(service, twin.apiKey);
@@ -100,7 +100,7 @@ test("events of test mode that are dated ahead keep no older ones", async () => 
   expect(await rowsOf(twin)).toMatchObject({ event: 501, shipment: 0 });
 });
 
-test("bookings of one customer go on while test data is deleted again and again", async () => {
+test("bookings of one customer succeed while test data is deleted repeatedly", async () => {
   const { twin } = await service.addWorkspace();
   const caller = service.as(twin.apiKey);
   let booking = true;
@@ -116,7 +116,7 @@ test("bookings of one customer go on while test data is deleted again and again"
   expect(await rowsOf(twin)).toEqual(EMPTY);
 });
 
-test("test data is deleted 30 days after it was made, and live data is not", async () => {
+test("deletes test data after 30 days, but no live data", async () => {
   const live = await service.addWorkspace();
   const { twin } = live;
   await fill(live);

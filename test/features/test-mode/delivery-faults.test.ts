@@ -55,7 +55,7 @@ async function bookByAll(apiKey: string, simulate: string): Promise<string[]> {
   return references;
 }
 
-test("duplicate_webhook sends what a call causes twice, under the same id, by every protocol", async () => {
+test("duplicate_webhook sends the call's events twice with the same id, over every protocol", async () => {
   const { apiKey, receiver, webhook } = await addTestReceiver();
   const references = await bookByAll(apiKey, "duplicate_webhook");
   await untilReceived(receiver, 2 * references.length);
@@ -65,7 +65,7 @@ test("duplicate_webhook sends what a call causes twice, under the same id, by ev
   expect(await endedDeliveries(apiKey, webhook.id, 2 * ids.length)).toEqual([...ids, ...ids].map(() => once));
 });
 
-test("reorder_webhooks lets later events overtake what a call causes, whose last event comes first", async () => {
+test("reorder_webhooks sends later events before the call's events, and these in reverse order", async () => {
   const { apiKey, receiver } = await addTestReceiver();
   const references = await bookByAll(apiKey, "reorder_webhooks");
   const [first] = references;
@@ -87,7 +87,7 @@ test("reorder_webhooks lets later events overtake what a call causes, whose last
   expect(typesOf(receiver).slice(-2)).toEqual(paid.toReversed());
 });
 
-test("fail_webhook=N fails the first N attempts as if the receiver had, which then follow at once", async () => {
+test("fail_webhook=N fails the first N attempts as the receiver would, and the next ones follow at once", async () => {
   const { apiKey, receiver, webhook } = await addTestReceiver();
   const references = await bookByAll(apiKey, "fail_webhook=2");
   await untilReceived(receiver, references.length);
@@ -98,7 +98,7 @@ test("fail_webhook=N fails the first N attempts as if the receiver had, which th
   expect(found).toMatchObject({ enabled: true, failing_since: null });
 });
 
-test("a delivery all of whose attempts are simulated to fail has failed, and was never sent", async () => {
+test("a delivery whose attempts are all simulated to fail is never sent and fails", async () => {
   const { apiKey, receiver, webhook } = await addTestReceiver();
   const headers = { simulate: "fail_webhook=10" };
   await service.as(apiKey).createShipment(BOOKING, headers);
@@ -108,7 +108,7 @@ test("a delivery all of whose attempts are simulated to fail has failed, and was
   expect(receiver.received).toEqual([]);
 });
 
-test("tests of webhooks and events that are sent again meet the faults too, several at once", async () => {
+test("simulated faults also apply to webhook tests and redelivered events, several at once", async () => {
   const { apiKey, receiver, webhook } = await addTestReceiver();
   const headers = { simulate: "duplicate_webhook, fail_webhook=1, reorder_webhooks" };
   const caller = service.as(apiKey);
@@ -123,7 +123,7 @@ test("tests of webhooks and events that are sent again meet the faults too, seve
   expect(idsOf(receiver)).toEqual([event, event, event, event]);
 });
 
-test("with a live key deliveries meet no fault", async () => {
+test("with a live key no faults are simulated", async () => {
   const { liveKey: apiKey } = await addTestReceiver();
   const receiver = await startReceiver();
   onTestFinished(receiver.close);

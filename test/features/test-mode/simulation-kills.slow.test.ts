@@ -15,7 +15,7 @@ const TYPES = [
   "shipment.dispute_closed",
 ];
 
-test("of two processes that run simulations one is killed, and every step is taken once all the same", async () => {
+test("every simulation step runs once even if one of two processes is killed", async () => {
   const setup = await startService();
   const { twin } = await setup.addWorkspace();
   const { apiKey } = twin;

@@ -136,7 +136,7 @@ const HISTORIES: Readonly<Record<Scenario, readonly string[]>> = {
   ],
 };
 
-test.each(SCENARIOS)("the history of the scenario %s, on a moved clock", async (scenario) => {
+test.each(SCENARIOS)("scenario %s has its documented history when the clock is moved", async (scenario) => {
   const { apiKey, move, bookFor, ...twin } = await addTwin();
   const reference = await bookFor(scenario);
   expect((await move("2026-12-02T00:00:00Z")).body).toEqual({
@@ -147,7 +147,7 @@ test.each(SCENARIOS)("the history of the scenario %s, on a moved clock", async (
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
-test.each(["pin", "photo", "signature"] as const)("before it delivers, a simulation records the %s", async (by) => {
+test.each(["pin", "photo", "signature"] as const)("records the %s before a simulated delivery", async (by) => {
   const { apiKey, caller, move } = await addTwin();
   const { reference: shipment } = await book(service, apiKey, {
     dropoff_verification: by,
@@ -165,7 +165,7 @@ test.each(["pin", "photo", "signature"] as const)("before it delivers, a simulat
   if (by !== "pin") expect((await read[by]({ shipment })).status).toBe(200);
 });
 
-test("a simulated courier is where the last step brought them", async () => {
+test("a simulated courier is at the location of the last step", async () => {
   const { caller, move, bookFor } = await addTwin();
   const shipment = await bookFor("failed_attempt");
   const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng } = await data(caller.getShipment({ shipment }));
@@ -182,7 +182,7 @@ test("a simulated courier is where the last step brought them", async () => {
   expect(steps).toEqual([undefined, pickup, pickup, dropoff, dropoff]);
 });
 
-test("a simulated delivery reports places on its way, and a failed attempt a wrong PIN", async () => {
+test("a simulated delivery reports places on the way, and a failed attempt a wrong PIN", async () => {
   const { caller, apiKey, move, bookFor } = await addTwin();
   const shipment = await bookFor("deliver");
   const { reference: locked } = await book(service, apiKey, {
@@ -206,7 +206,7 @@ test("a simulated delivery reports places on its way, and a failed attempt a wro
   expect([status, attempts.map(({ note }: { note: string }) => note)]).toEqual(["delivered", ["The PIN was wrong."]]);
 });
 
-test("moving the clock on takes what is due by then alone, of several shipments in order", async () => {
+test("moving the clock forward runs only the due steps of several shipments, in order", async () => {
   const { caller, move, bookFor } = await addTwin();
   const names = {
     [await bookFor("deliver", 30)]: "first",
@@ -227,7 +227,7 @@ test("moving the clock on takes what is due by then alone, of several shipments 
   ]);
 });
 
-test("calls that move a clock at the same time take each step once and in time, and the furthest counts", async () => {
+test("concurrent calls that move a clock run each step once at its time, and the latest time wins", async () => {
   const { apiKey, move, bookFor } = await addTwin();
   const reference = await bookFor("dispute");
   const minutes = [1, 6, 3, 2, 5, 4];
@@ -239,7 +239,7 @@ test("calls that move a clock at the same time take each step once and in time, 
   expect(await historyOf(apiKey, reference)).toEqual(HISTORIES.dispute);
 });
 
-test("a simulation runs by itself in real time, at any replica, and each step once", async () => {
+test("a simulation runs in real time at any replica, each step once", async () => {
   const { apiKey, caller, bookFor } = await addTwin({ frozen: false });
   await Promise.all([1, 2].map(() => startReplica(service.databaseUrl, { now, outside: HURRIED })));
   const references = await Promise.all(Array.from({ length: 10 }, () => bookFor("dispute")));
@@ -259,7 +259,7 @@ test("a simulation runs by itself in real time, at any replica, and each step on
   }
 });
 
-test("a step that a killed process had leased is taken by another once its lease ends", async () => {
+test("a step leased by a killed process is run by another when the lease expires", async () => {
   const { id, bookFor, statusOf } = await addTwin({ frozen: false });
   const reference = await bookFor("stuck");
   await sql.query("update simulation set leased_until = $2 where workspace_id = $1", [id, new Date(real + 65_000)]);
@@ -273,12 +273,12 @@ test("a step that a killed process had leased is taken by another once its lease
   }
 });
 
-test("a simulation ends where somebody has done something else to its shipment", async () => {
+test("a simulation ends when another action has changed its shipment", async () => {
   const { apiKey, move, bookFor, ...twin } = await addTwin();
   const reference = await bookFor("deliver");
   await takeStep(service, apiKey, reference, "cancel");
   await move("2026-12-01T09:02:00Z");
-  // A payment after the cancellation is recorded, but the canceled shipment is not picked up.
+  // A payment after the cancellation is recorded, but the cancelled shipment is not picked up.
   expect(await historyOf(apiKey, reference)).toEqual([
     PAID[0],
     "09:00:00 shipment.cancelled cancelled voided",
@@ -287,7 +287,7 @@ test("a simulation ends where somebody has done something else to its shipment",
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
-test("a simulation is refused with a live key, and nothing is booked", async () => {
+test("rejects a simulation with a live key and books nothing", async () => {
   const { apiKey } = await service.addWorkspace();
   const caller = service.as(apiKey);
   const fields = { ...BOOKING, ...simulated("deliver") };
@@ -297,7 +297,7 @@ test("a simulation is refused with a live key, and nothing is booked", async () 
   expect(await data(caller.listShipments())).toEqual([]);
 });
 
-test("a booking without a simulation is driven by hand, and a step that does not fit is refused", async () => {
+test("test steps work without a simulation, and are rejected if they do not fit the shipment's state", async () => {
   const { apiKey, ...twin } = await addTwin();
   const { reference } = await book(service, apiKey);
   const step = async (named: string) => {
@@ -317,7 +317,7 @@ test("a booking without a simulation is driven by hand, and a step that does not
   expect(await step("deliver")).toBe("delivered");
 });
 
-test("nothing is refunded while a dispute is open, and refunded_amount is what went back afterwards", async () => {
+test("nothing is refunded while a dispute is open, and refunded_amount has the amount refunded afterwards", async () => {
   const { apiKey, step } = await addTwin({ frozen: false });
   const bookAndTake = async (...steps: string[]) => {
     const { reference } = await book(service, apiKey);
@@ -349,7 +349,7 @@ test("nothing is refunded while a dispute is open, and refunded_amount is what w
   }
 });
 
-test("a simulation whose next step is a refund ends at a dispute that is open", async () => {
+test("a simulation whose next step is a refund ends if a dispute is open", async () => {
   const { apiKey, move, step, bookFor, ...twin } = await addTwin();
   const reference = await bookFor("no_courier");
   await move("2026-12-01T09:02:00Z");
@@ -359,7 +359,7 @@ test("a simulation whose next step is a refund ends at a dispute that is open", 
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
-test("simulations are listed by when they go on, and one whose next step is taken by hand goes on from there", async () => {
+test("lists simulations by their next step's time, and a manual step continues the simulation", async () => {
   const { apiKey, caller, bookFor, step, move } = await addTwin();
   const [late, soon] = [await bookFor("late", 120), await bookFor("deliver", 60)];
   const listed = async (fields = {}) => (await caller.listSimulations(fields)).body;
@@ -386,7 +386,7 @@ test("simulations are listed by when they go on, and one whose next step is take
   expect((await historyOf(apiKey, soon)).at(-1)).toBe("09:02:00 shipment.delivered delivered paid");
 });
 
-test("an idempotency key has a step by hand taken once", async () => {
+test("a step repeated with its idempotency key is run once", async () => {
   const { apiKey, caller } = await addTwin({ frozen: false });
   const { reference: shipment } = await book(service, apiKey);
   const pay = () => caller.takeTestStep({ shipment, step: "pay" }, { "idempotency-key": "once" });
@@ -401,7 +401,7 @@ test("deleting test data ends its simulations", async () => {
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
-test("where 960 simulations are under way, 40 of 60 that are asked for at two replicas at once are booked; others wait for the end of some", async () => {
+test("with 960 active simulations, 40 of 60 concurrent ones on two replicas are booked, and others when some have ended", async () => {
   const { apiKey, ...twin } = await addTwin({ frozen: false });
   const other = await startReplica(service.databaseUrl, { now, outside: HURRIED });
   const ask = (at: Pick<typeof service, "as">) =>
@@ -435,7 +435,7 @@ test("where 960 simulations are under way, 40 of 60 that are asked for at two re
   expect((await ask(service)).status).toBe(201);
 });
 
-test("simulations of frozen clocks are not looked at, however many are overdue, and go on once these are released", async () => {
+test("simulations with frozen clocks are not polled, and continue when the clock is released", async () => {
   const { id, caller, move, bookFor, statusOf } = await addTwin();
   const moving = await addTwin({ frozen: false });
   const [first] = await Promise.all(Array.from({ length: 40 }, () => bookFor("dispute")));
@@ -466,7 +466,7 @@ test("simulations of frozen clocks are not looked at, however many are overdue, 
   }
 });
 
-test("simulations that are parked as their clock is released because nobody moved it go on", async () => {
+test("paused simulations continue when their clock is released because it was not moved", async () => {
   const { bookFor, ...twin } = await addTwin();
   await bookFor("deliver", 86_400);
   await sql.query("update simulation set next_try_at = null where workspace_id = $1", [twin.id]);
@@ -475,7 +475,7 @@ test("simulations that are parked as their clock is released because nobody move
   expect(await simulationsOf(twin)).toMatchObject([{ next_try_at: due }]);
 });
 
-test("a step that fails is tried ever more rarely, while others go on, and is given up after 8 tries", async () => {
+test("a failing step is retried with increasing delays without blocking others, and given up after 8 attempts", async () => {
   const { bookFor, statusOf, ...twin } = await addTwin({ frozen: false });
   const reference = await bookFor("deliver", 1);
   const failing = "this_one_fails";

@@ -32,7 +32,7 @@ const frozen = (time: string) => ({ data: { time, frozen: true } });
 const moved = (time: string) => ({ ...frozen(time), complete: true });
 const REAL_TIME = { data: { time: REAL, frozen: false } };
 
-test("a clock is the real time until it is frozen, stands until it is moved on, and is released", async () => {
+test("a clock shows the real time until it is frozen, stays until it is moved, and can be released", async () => {
   const { twin } = await service.addWorkspace();
   expect((await clockOf(twin)).body).toEqual(REAL_TIME);
   expect((await move(twin)).body).toEqual(moved(REAL));
@@ -44,7 +44,7 @@ test("a clock is the real time until it is frozen, stands until it is moved on, 
   expect((await move(twin)).body).toEqual(moved(REAL));
 });
 
-test("a clock is moved neither back nor more than two years ahead", async () => {
+test("a clock can be moved neither back nor more than two years ahead", async () => {
   const { twin } = await service.addWorkspace();
   const expectNot = (time: string, text: string) => expectRefused(move(twin, time), "FIELD_INVALID", { time: text });
   await expectNot(
@@ -59,7 +59,7 @@ test("a clock is moved neither back nor more than two years ahead", async () => 
   expect((await move(twin, "2028-12-01T08:59:59Z")).code).toBe("FIELD_INVALID");
 });
 
-test("of calls that move a clock at the same time, the furthest counts", async () => {
+test("of concurrent calls that move a clock, the latest time wins", async () => {
   const { twin } = await service.addWorkspace();
   const days = [3, 9, 5, 7, 2, 8, 4, 6];
   const answers = await Promise.all(days.map((day) => move(twin, `2026-12-0${day}T09:00:00Z`)));
@@ -67,7 +67,7 @@ test("of calls that move a clock at the same time, the furthest counts", async (
   expect((await clockOf(twin)).body).toEqual(frozen("2026-12-09T09:00:00.000Z"));
 });
 
-test("a clock that is frozen where it is may have been moved on meanwhile", async () => {
+test("freezing a clock at its current time succeeds even if it is moved concurrently", async () => {
   const { twin } = await service.addWorkspace();
   const answers = await Promise.all(
     [undefined, "2026-12-03T09:00:00Z", undefined, "2026-12-05T09:00:00Z", undefined].map((time) => move(twin, time)),
@@ -75,12 +75,12 @@ test("a clock that is frozen where it is may have been moved on meanwhile", asyn
   expect([0, 2, 4].map((i) => answers[i]!.status)).toEqual([200, 200, 200]);
 });
 
-test("there is no clock with a live key", async () => {
+test("a live key has no clock", async () => {
   const live = await service.addWorkspace();
   for (const call of [clockOf, move, release]) await expectRefused(call(live), "TEST_MODE_ONLY");
 });
 
-test("what happens to a shipment, and its events, are dated by the clock, whatever happens to it", async () => {
+test("all changes of a shipment and their events have times of the clock", async () => {
   const { twin, ...live } = await service.addWorkspace();
   const { apiKey } = twin;
   const times = [1, 2, 3, 4, 5, 6].map((day) => `2027-01-0${day}T00:00:00.000Z`);
@@ -120,7 +120,7 @@ async function historyOf(apiKey: string, shipment: string): Promise<[string, str
   return events.map(({ type, timestamp }: any) => [type, timestamp]);
 }
 
-test("every replica goes by the clock from the moment it was moved", async () => {
+test("every replica uses the moved clock at once", async () => {
   const { twin } = await service.addWorkspace();
   const { apiKey } = twin;
   const other = await startReplica(service.databaseUrl, { now });
@@ -133,7 +133,7 @@ test("every replica goes by the clock from the moment it was moved", async () =>
   }
 });
 
-test("a quote expires by the clock", async () => {
+test("a quote expires by the test clock", async () => {
   const { twin } = await service.addWorkspace();
   const { apiKey } = twin;
   await move(twin);
@@ -148,7 +148,7 @@ test("a quote expires by the clock", async () => {
   expect((await bookBy(second.id)).code).toBe("QUOTE_EXPIRED");
 });
 
-test("cut-offs pass, and slots move, by the clock", async () => {
+test("cutoffs and slots follow the test clock", async () => {
   const { twin } = await service.addWorkspace();
   const caller = service.as(twin.apiKey);
   const slots = async () => {
@@ -185,7 +185,7 @@ test("cut-offs pass, and slots move, by the clock", async () => {
   ]);
 });
 
-test("a booking of a twin takes no more round trips than a live one, which asks for no clock", async () => {
+test("a booking in test mode takes no more round trips than a live one, which reads no clock", async () => {
   const { twin, apiKey } = await service.addWorkspace();
   const asksForClock = async (key: string) => {
     await book(service, key);
@@ -199,7 +199,7 @@ test("a booking of a twin takes no more round trips than a live one, which asks 
   expect(await asksForClock(twin.apiKey)).toBe(1);
 });
 
-test("deleting test data deletes what is dated ahead, and has the clock follow the real time", async () => {
+test("deleting test data includes data with future dates, and resets the clock to the real time", async () => {
   const { twin } = await service.addWorkspace();
   const { apiKey } = twin;
   await move(twin, "2028-01-01T00:00:00Z");
@@ -211,7 +211,7 @@ test("deleting test data deletes what is dated ahead, and has the clock follow t
   expect((await clockOf(twin)).body).toEqual(REAL_TIME);
 });
 
-test("a clock that stands still for 30 days keeps its data until then, and is released", async () => {
+test("a clock that is frozen for 30 days keeps its data until then, and is released", async () => {
   const { twin } = await service.addWorkspace();
   const { apiKey } = twin;
   await move(twin);

@@ -36,7 +36,7 @@ function stopClock(): void {
   onTestFinished(() => void (clock.ms = undefined));
 }
 
-test("a webhook's message is the event as in the feed, and the reference library accepts its signature", async () => {
+test("a webhook's message is the event as in the feed, with a signature that the reference library accepts", async () => {
   const { receiver, apiKey, secret } = await addReceiver(service);
   const { reference } = await book(service, apiKey);
   await eventually("the first message", () => receiver.received.length === 1);
@@ -55,7 +55,7 @@ test("a webhook's message is the event as in the feed, and the reference library
   expect(() => new Webhook(secret).verify(`${message!.text} `, headers)).toThrow();
 });
 
-test("a delivery shows its attempt: status, answer, and that no further one is due", async () => {
+test("a delivery shows its attempt with status and response, and no further due time", async () => {
   const { apiKey, webhook } = await addReceiver(service, (response) =>
     response.writeHead(202).end(`\u20AC${"x".repeat(5_000)}`),
   );
@@ -89,7 +89,7 @@ test("a delivery shows its attempt: status, answer, and that no further one is d
   ]);
 });
 
-test("while a secret rotates, messages are signed with the old and the new, and afterwards only with the new", async () => {
+test("signs messages with the old and the new secret during a rotation, and only with the new one afterwards", async () => {
   const { receiver, apiKey, webhook, secret: old } = await addReceiver(service);
   const rotate = async (overlap_seconds: number): Promise<string> => {
     const fields = { webhook: webhook.id, overlap_seconds };
@@ -119,7 +119,7 @@ test("while a secret rotates, messages are signed with the old and the new, and 
   expect(signatures).toHaveLength(2);
 });
 
-test("a webhook gets only events of its types and of its workspace", async () => {
+test("a webhook receives only events of its types and of its workspace", async () => {
   const receiver = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
@@ -133,7 +133,10 @@ test("a webhook gets only events of its types and of its workspace", async () =>
 });
 
 const FAILURES = {
-  "answers 500": [(response: any) => response.writeHead(500).end("oh"), { status: 500, error: null, answer: "oh" }],
+  "responds with 500": [
+    (response: any) => response.writeHead(500).end("oh"),
+    { status: 500, error: null, answer: "oh" },
+  ],
   "redirects elsewhere": [
     (response: any) => response.writeHead(302, { location: "/other" }).end(),
     { status: 302, error: null, answer: "" },
@@ -145,11 +148,11 @@ const FAILURES = {
 } as const;
 
 test.for(Object.entries(FAILURES))(
-  "a receiver that %s is tried again after five seconds and a little, under the same id",
+  "retries a receiver that %s after five seconds plus jitter, with the same id",
   ([, [answering, outcome]]) => expectTriedAgain(service, answering, outcome),
 );
 
-test("a receiver that hangs without an answer is tried again likewise", () =>
+test("retries a receiver that does not respond in the same way", () =>
   everLonger(700, async (webhookTimeoutMs) => {
     const outcome = { status: null, error: "The receiver did not respond in time.", answer: null };
     await expectTriedAgain(await start(webhookTimeoutMs), () => {}, outcome);
@@ -184,7 +187,7 @@ async function expectTriedAgain(
   expect((await read()).failing_since).toBeNull();
 }
 
-test("a receiver that answers with Retry-After gets no attempt before that time", async () => {
+test("makes no further attempt before a receiver's Retry-After time", async () => {
   stopClock();
   const { receiver, apiKey, webhook } = await addReceiver(service, (response) =>
     response.writeHead(503, { "retry-after": "7200" }).end(),
@@ -198,7 +201,7 @@ test("a receiver that answers with Retry-After gets no attempt before that time"
   expect(receiver.received.slice(1).map(({ body }) => body.shipment)).toEqual([reference]);
 });
 
-test("a delivery fails for good after ten attempts", async () => {
+test("a delivery fails permanently after ten attempts", async () => {
   stopClock();
   const { receiver, apiKey, webhook } = await addReceiver(service, answer500);
   await book(service, apiKey);
@@ -212,7 +215,7 @@ test("a delivery fails for good after ten attempts", async () => {
   expect(receiver.received).toHaveLength(10);
 });
 
-test("the answer 410 disables the webhook at once, and writes an event", async () => {
+test("response 410 disables the webhook at once and writes an event", async () => {
   const answer = (response: ServerResponse) => response.writeHead(410).end();
   const { apiKey, webhook: gone } = await addReceiver(service, answer);
   const witness = await startReceiver();
@@ -240,7 +243,7 @@ test("the answer 410 disables the webhook at once, and writes an event", async (
   expect(await deliveriesOf(service, apiKey, gone.id)).toHaveLength(1);
 });
 
-test("a webhook is disabled after five days of failures, and not before", async () => {
+test("disables a webhook after five days of failures, and not before", async () => {
   const { apiKey, webhook } = await addReceiver(service, answer500);
   const dayMs = 24 * 60 * 60 * 1_000;
   const state = async () => {
@@ -263,7 +266,7 @@ test("a webhook is disabled after five days of failures, and not before", async 
   }
 });
 
-test("pending deliveries of a webhook that is disabled fail without being sent", async () => {
+test("pending deliveries of a disabled webhook fail without being sent", async () => {
   stopClock();
   const { receiver, apiKey, webhook } = await addReceiver(service, answer500);
   await book(service, apiKey);
@@ -276,7 +279,7 @@ test("pending deliveries of a webhook that is disabled fail without being sent",
   expect(receiver.received).toHaveLength(1);
 });
 
-test("an event is redelivered on request, under its own id, whatever types the webhook takes", async () => {
+test("redelivers an event on request with its own id, regardless of the webhook's types", async () => {
   const receiver = await startReceiver();
   const { apiKey } = await service.addWorkspace();
   const { reference } = await book(service, apiKey);
@@ -296,7 +299,7 @@ test("an event is redelivered on request, under its own id, whatever types the w
   }
 });
 
-test("a test event arrives whatever types the webhook takes, and at no other webhook", async () => {
+test("sends a test event regardless of the webhook's types, and only to that webhook", async () => {
   const receiver = await startReceiver();
   const other = await startReceiver();
   const { apiKey } = await service.addWorkspace();
@@ -310,7 +313,7 @@ test("a test event arrives whatever types the webhook takes, and at no other web
   expect(await deliveriesOf(service, apiKey, silent.id)).toEqual([]);
 });
 
-test("receivers that hang do not delay other workspaces", async () => {
+test("a receiver that does not respond does not delay other workspaces", async () => {
   const hanging = await startReceiver(() => {});
   const receiver = await startReceiver();
   const slow = await service.addWorkspace();
@@ -329,7 +332,7 @@ test("receivers that hang do not delay other workspaces", async () => {
   for (const { id } of await data(listWebhooks())) await deleteWebhook({ webhook: id });
 });
 
-test("a change that is rolled back sends nothing", async () => {
+test("sends nothing for a change that is rolled back", async () => {
   const { receiver, id, apiKey } = await addReceiver(service);
   await service.app.em
     .fork()

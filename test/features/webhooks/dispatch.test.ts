@@ -26,7 +26,7 @@ async function writeEvents(workspace: number, shipments: number, each: number): 
   await service.app.em.fork().transactional((tx) => insertEvents(tx, workspace, events));
 }
 
-test("events of one shipment are sent one after the other, in their order, while others go on", async () => {
+test("sends events of one shipment one at a time in order, concurrently with those of others", async () => {
   let inFlight = 0;
   let most = 0;
   const { receiver, id } = await addReceiver(service, async (response) => {
@@ -45,7 +45,7 @@ test("events of one shipment are sent one after the other, in their order, while
   expect(most).toBeGreaterThan(4);
 });
 
-test("a receiver that hangs gets four messages at first, and delays none of another webhook", async () => {
+test("a receiver that does not respond gets four messages at first, and delays no other webhook", async () => {
   const hanging = await startReceiver(() => {});
   const receiver = await startReceiver();
   const { apiKey, id } = await service.addWorkspace();
@@ -57,7 +57,7 @@ test("a receiver that hangs gets four messages at first, and delays none of anot
   await service.as(apiKey).deleteWebhook({ webhook: stuck.id });
 });
 
-test("lost database connections lose no delivery, and have none sent twice", async () => {
+test("lost database connections neither lose nor repeat a delivery", async () => {
   const receiving = await addReceiver(service);
   await writeEvents(receiving.id, 300, 1);
   const client = await connectTo(service.databaseUrl);

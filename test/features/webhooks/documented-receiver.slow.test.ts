@@ -11,7 +11,7 @@ import { addWebhook, attemptsAt, untilAttempted } from "../../support/webhooks.t
 
 const REPOSITORY = join(import.meta.dirname, "../../..");
 
-test("the webhook receiver in the documentation accepts signed messages, and nothing else", async () => {
+test("the documented webhook receiver accepts only signed messages", async () => {
   const service = await startService();
   const { apiKey } = await service.addWorkspace();
   const port = await freePort();

@@ -28,21 +28,21 @@ function acquireExtra(acquire: AcquireAttempt, workspace: number): (() => void)[
   return releases;
 }
 
-test("beyond the usual concurrency, a workspace gets half of the attempts in flight that others leave", () => {
+test("beyond the usual concurrency, a workspace gets half of the free capacity", () => {
   const acquire = createInFlightLimit();
   expect(acquireExtra(acquire, 1)).toHaveLength(256);
   expect(acquireExtra(acquire, 2)).toHaveLength(128);
   expect(acquireExtra(acquire, 3)).toHaveLength(64);
 });
 
-test("the usual concurrency of a webhook is free, whatever is in flight to others", () => {
+test("a webhook gets its usual concurrency regardless of other attempts in flight", () => {
   const acquire = createInFlightLimit();
   for (let workspace = 1; workspace <= 100; workspace++) acquireExtra(acquire, workspace);
   expect(acquire(101, USUAL_CONCURRENCY)).toBeUndefined();
   expect(acquire(101, USUAL_CONCURRENCY - 1)).toBeDefined();
 });
 
-test("once an attempt has ended, another can be in flight", () => {
+test("a completed attempt frees capacity for another", () => {
   const acquire = createInFlightLimit();
   for (const release of acquireExtra(acquire, 1)) release();
   expect(acquireExtra(acquire, 2)).toHaveLength(256);

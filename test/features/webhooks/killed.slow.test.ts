@@ -7,7 +7,7 @@ import { startServiceProcess } from "../../support/service-process.ts";
 import { startReplica, startService } from "../../support/service.ts";
 import { addReceiver, addWebhook, untilAttempted, untilDelivered } from "../../support/webhooks.ts";
 
-test("a process that is killed at random loses no webhook event, and sends none that was rolled back", async () => {
+test("a process that is killed at random loses no webhook event and sends none that was rolled back", async () => {
   const service = await startService();
   const receiving = await addReceiver(service);
   for (let round = 0; round < 3; round++) {
@@ -42,7 +42,7 @@ test("a process that is killed at random loses no webhook event, and sends none 
   expect(new Set(sent)).toEqual(new Set(booked));
 });
 
-test("what a killed process was sending is sent by another one", async () => {
+test("another process repeats the attempts of a killed process", async () => {
   const database = await createDatabase();
   // The killed process gets no response. The next process gets one.
   const receiver = await startReceiver((response, count) => {

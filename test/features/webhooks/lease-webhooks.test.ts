@@ -29,7 +29,7 @@ async function addDue(webhook: string, { workspace = 1, seconds = 1, failing = f
   return { workspace, webhook };
 }
 
-test("webhooks with something due are leased by one process, until it releases them", async () => {
+test("one process leases the webhooks with due deliveries until it releases them", async () => {
   const [one, two] = [leasesOf("one"), leasesOf("two")];
   const due = [await addDue("wh_1"), await addDue("wh_2", { workspace: 2 })];
   await addDue("wh_3", { seconds: -60 });
@@ -45,7 +45,7 @@ test("webhooks with something due are leased by one process, until it releases t
   }
 });
 
-test("a lease that nobody renews ends, and one that another process has taken cannot be renewed", async () => {
+test("a lease expires unless it is renewed, and cannot be renewed after another process has taken it", async () => {
   const [one, two] = [leasesOf("one"), leasesOf("two")];
   const due = await addDue("wh_1");
   expect(await one.acquire([1], QUOTA)).toEqual([due]);
@@ -62,13 +62,13 @@ test("a lease that nobody renews ends, and one that another process has taken ca
   expect(await two.renew([due])).toEqual({ leased: [due], unknown: [] });
 });
 
-test("only webhooks of the named workspaces are leased", async () => {
+test("leases only webhooks of the named workspaces", async () => {
   await addDue("wh_1");
   const due = await addDue("wh_2", { workspace: 2 });
   expect(await leasesOf("one").acquire([2], QUOTA)).toEqual([due]);
 });
 
-test("failing webhooks take nothing of the quota of healthy ones, and who has waited longest comes first", async () => {
+test("failing webhooks do not use the quota of healthy ones, and those waiting longest come first", async () => {
   await addDue("wh_1", { failing: true, seconds: 10 });
   const failing = await addDue("wh_2", { failing: true, seconds: 20 });
   await addDue("wh_3", { seconds: 1 });
@@ -77,7 +77,7 @@ test("failing webhooks take nothing of the quota of healthy ones, and who has wa
   expect(taken).toEqual([failing, healthy]);
 });
 
-test("a webhook that is being deleted is not waited for", async () => {
+test("does not wait for a webhook that is being deleted", async () => {
   const deleted = await addDue("wh_1");
   const due = await addDue("wh_2");
   await orm.em.fork().transactional(async (tx) => {

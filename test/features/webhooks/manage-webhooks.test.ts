@@ -18,7 +18,7 @@ async function addOne() {
   return { id, apiKey, as, made, webhook: made.id as string };
 }
 
-test("a webhook is answered with its secret, which is never shown again", async () => {
+test("a new webhook is returned with its secret, which is never shown again", async () => {
   const { apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const types = ["shipment.paid", "shipment.paid"];
@@ -49,13 +49,13 @@ test.each([
   [{ url: "https://hooks.example/a\tb" }, "url"],
   [{ url: `https://a.example/${"a".repeat(2_000)}` }, "url"],
   [{ url: URL_A, types: ["nothing"] }, "types[0]"],
-])("a webhook of %j is refused at %s", async (fields, field) => {
+])("rejects a webhook of %j at %s", async (fields, field) => {
   const { apiKey } = await service.addWorkspace();
   const { body } = await service.as(apiKey).createWebhook(fields);
   expect(Object.keys(body.errors)).toEqual([field]);
 });
 
-test("a webhook's URL is stored as it is parsed, so that what is shown is where events go", async () => {
+test("stores a webhook's URL in normalized form, as it will be called", async () => {
   const { as, webhook } = await addOne();
   for (const [url, parsed] of [
     ["https://HOOKS.example\\a b", "https://hooks.example/a%20b"],
@@ -84,7 +84,7 @@ test("an update of a webhook changes the given fields and leaves the rest", asyn
   expect(await update({ enabled: true })).toEqual({ ...moved, types });
 });
 
-test("nothing is sent to a disabled webhook, not even a redelivery or a test", async () => {
+test("sends nothing to a disabled webhook, not even a redelivery or a test", async () => {
   const { apiKey, as, webhook } = await addOne();
   await as.updateWebhook({ webhook, enabled: false });
   const { reference } = await book(service, apiKey);
@@ -94,7 +94,7 @@ test("nothing is sent to a disabled webhook, not even a redelivery or a test", a
   await expectRefused(again, "WEBHOOK_DISABLED");
 });
 
-test("a webhook with many deliveries is disabled, and they are deleted in batches, before it is", async () => {
+test("a webhook with many deliveries is disabled, and its deliveries are deleted in batches, before it is deleted", async () => {
   const { id, apiKey, as, webhook } = await addOne();
   await book(service, apiKey);
   await untilAttempted(service, apiKey, webhook, 1);
@@ -123,7 +123,7 @@ test("a webhook with many deliveries is disabled, and they are deleted in batche
   await expectRefused(as.getWebhook({ webhook }), "WEBHOOK_NOT_FOUND");
 });
 
-test("an event that is redelivered while the webhook is deleted is refused or gone with it", async () => {
+test("a redelivery concurrent with the webhook's deletion is rejected or deleted", async () => {
   const { apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
   const { reference } = await book(service, apiKey);
@@ -138,7 +138,7 @@ test("an event that is redelivered while the webhook is deleted is refused or go
   }
 });
 
-test("deliveries are listed page by page, and by status", async () => {
+test("lists deliveries page by page and by status", async () => {
   const { apiKey, as, webhook } = await addOne();
   for (let i = 0; i < 3; i++) await book(service, apiKey);
   const all = await deliveriesOf(service, apiKey, webhook);
@@ -156,7 +156,7 @@ test("deliveries are listed page by page, and by status", async () => {
   await expectRefused(attempts, "DELIVERY_NOT_FOUND");
 });
 
-test("figures count the attempts at the newest 500 deliveries of 7 days, and which of them failed", async () => {
+test("figures count all and failed attempts of the newest 500 deliveries of 7 days", async () => {
   const { id, as, webhook } = await addOne();
   const { data: second } = await as.createWebhook({ url: URL_A }).then(({ body }) => body);
   const sql = await connectTo(service.databaseUrl);

@@ -40,7 +40,7 @@ async function attemptAt(url: string, at = service): Promise<any> {
 }
 
 test.for(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "::ffff:192.168.1.1"])(
-  "a webhook is not sent to a host name that resolves to %s",
+  "sends no webhook to a host name that resolves to %s",
   async (address) => {
     names.set("private.example", [[address]]);
     const attempt = await attemptAt(`https://private.example:${receiver.port}/`);
@@ -49,7 +49,7 @@ test.for(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "::ffff:192.168.1.1
   },
 );
 
-test("a webhook by http is sent only to a host name that resolves to this machine", async () => {
+test("sends a webhook over http only to a host name that resolves to this machine", async () => {
   names.set("lan.example", [["10.0.0.5"]]);
   expect(await attemptAt(`http://lan.example:${receiver.port}/`)).toMatchObject(NOT_PUBLIC);
   names.set("here.example", [["10.0.0.5", "127.0.0.1"]]);
@@ -57,7 +57,7 @@ test("a webhook by http is sent only to a host name that resolves to this machin
   expect(receiver.received.splice(0)).toHaveLength(1);
 });
 
-test("a webhook is sent to the address that was checked, and no more once its host name resolves to a private one", async () => {
+test("sends a webhook to the checked address, and no more after its host name resolves to a private one", async () => {
   const closing = await startReceiver((response) => response.writeHead(204, { connection: "close" }).end());
   const { apiKey } = await service.addWorkspace();
   // The first lookup returns this machine, which the service may call over http. Later lookups
@@ -79,13 +79,13 @@ test("a webhook is sent to the address that was checked, and no more once its ho
   expect(closing.received).toHaveLength(1);
 });
 
-test("a webhook is not sent to a private address written in its URL, although nothing is resolved", async () => {
+test("sends no webhook to a private address in its URL, which needs no lookup", async () => {
   expect(await attemptAt(`https://127.0.0.1:${receiver.port}/`)).toMatchObject(NOT_PUBLIC);
   expect(receiver.received).toEqual([]);
   await hurry(service);
 });
 
-test("an attempt records a host name that cannot be resolved, and a refused connection", async () => {
+test("an attempt records an unresolvable host name and a refused connection", async () => {
   const closed = await startReceiver();
   await closed.close();
   expect(await attemptAt(closed.url)).toMatchObject({ error: "The connection was refused." });
@@ -97,14 +97,14 @@ const NOT_BY_HTTP = {
 };
 
 test.for(["http://example.com/", "http://10.0.0.5/"])(
-  "even where http to this machine is allowed, %s is refused when a webhook is added",
+  "even if http to this machine is allowed, rejects a new webhook to %s",
   async (url) => {
     const { apiKey } = await service.addWorkspace();
     await expectRefused(service.as(apiKey).createWebhook({ url }), "FIELD_INVALID", NOT_BY_HTTP);
   },
 );
 
-test("without the setting, http is refused even to this machine, when a webhook is added and when it is sent", async () => {
+test("without the setting, rejects http to this machine, both for a new webhook and for a message", async () => {
   const strict = await startService({ webhookAllowLoopbackHttp: false });
   const { apiKey } = await strict.addWorkspace();
   const adding = strict.as(apiKey).createWebhook({ url: receiver.url });

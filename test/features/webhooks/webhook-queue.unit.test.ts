@@ -36,7 +36,7 @@ function takeAll(queue: WebhookQueue): number[] {
   return ids;
 }
 
-test("of the deliveries of one subject, the next is taken once the one before it is settled", () => {
+test("dequeues deliveries of one subject one after the other", () => {
   const queue = leased();
   const first = due(1, "SHP-A");
   load(queue, [first, due(2, "SHP-A"), due(3, "SHP-B")]);
@@ -45,7 +45,7 @@ test("of the deliveries of one subject, the next is taken once the one before it
   expect(takeAll(queue)).toEqual([2]);
 });
 
-test("a healthy webhook begins with four attempts at a time, and a failing one with one", () => {
+test("a healthy webhook starts with four concurrent attempts, and a failing one with one", () => {
   const deliveries = Array.from({ length: 10 }, (_, i) => due(i));
   const healthy = leased();
   load(healthy, deliveries);
@@ -55,7 +55,7 @@ test("a healthy webhook begins with four attempts at a time, and a failing one w
   expect(takeAll(failing)).toHaveLength(1);
 });
 
-test("a load leaves out what is held, and asks for more the more is sent at a time", () => {
+test("a load excludes queued deliveries, and its limit grows with the concurrency", () => {
   const queue = leased();
   load(queue, [due(1), due(2)]);
   expect(queue.dequeue()?.delivery.id).toBe(1);
@@ -64,7 +64,7 @@ test("a load leaves out what is held, and asks for more the more is sent at a ti
   expect(queue.beginLoad()).toEqual({ ...KEY, loaded: [2], limit: 2 * MAX_CONCURRENCY - 1 });
 });
 
-test("nothing is taken once the lease may have ended, until it is renewed", () => {
+test("dequeues nothing after the lease may have expired, until it is renewed", () => {
   const queue = leased(1_000);
   load(queue, [due(1)]);
   vi.advanceTimersByTime(1_000);
@@ -74,7 +74,7 @@ test("nothing is taken once the lease may have ended, until it is renewed", () =
   expect(takeAll(queue)).toEqual([1]);
 });
 
-test("what has waited for more than half a second is loaded again, since the webhook may have changed", () => {
+test("reloads deliveries after half a second, because the webhook may have changed", () => {
   const queue = leased();
   load(queue, [due(1)]);
   expect(queue.isLoadWanted()).toBe(false);
@@ -83,7 +83,7 @@ test("what has waited for more than half a second is loaded again, since the web
   expect(queue.isLoadWanted()).toBe(true);
 });
 
-test("a load that began before the webhook was changed counts no more", () => {
+test("discards a load that began before the webhook was changed", () => {
   const queue = leased();
   const first = due(1);
   load(queue, [first]);
@@ -95,7 +95,7 @@ test("a load that began before the webhook was changed counts no more", () => {
   expect(queue.isLoadWanted()).toBe(true);
 });
 
-test("a load that failed is wanted again", () => {
+test("repeats a failed load", () => {
   const queue = leased();
   const begun = queue.beginLoad();
   expect(queue.isLoadWanted()).toBe(false);

@@ -38,7 +38,7 @@ async function assertSigned(service: TestService, apiKey: string, secrets: reado
   expect(String(headers["webhook-signature"]).split(" ")).toHaveLength(secrets.length);
 }
 
-test("secrets are sealed in the database, those of before too, and their key can be changed", async () => {
+test("encrypts secrets in the database, including earlier ones, and the key can be changed", async () => {
   const before = await startReplica(database.url);
   const { apiKey } = await before.addWorkspace();
   const { data, secret } = await addWebhook(before, apiKey, { url: receiver.url });
@@ -64,7 +64,7 @@ test("secrets are sealed in the database, those of before too, and their key can
   await assertSigned(changed, apiKey, [rotated.body.secret, secret]);
 });
 
-test("what is sealed by a key that is not there is said, and its deliveries wait for the key", async () => {
+test("reports secrets encrypted with a missing key, and delays their deliveries until the key is available", async () => {
   const sealing = await startReplica(database.url, { secretsKeys: [KEY] });
   const { apiKey, id } = await sealing.addWorkspace();
   const { data, secret } = await addWebhook(sealing, apiKey, { url: receiver.url });
@@ -109,7 +109,7 @@ test("what is sealed by a key that is not there is said, and its deliveries wait
   });
 });
 
-test("a start without a key says that secrets are not sealed, once there are any", async () => {
+test("starting without a key logs that secrets are not encrypted, if there are any", async () => {
   const service = await startReplica(database.url);
   const start = async () => {
     const process = await startServiceProcess({ DATABASE_URL: database.url });

@@ -35,7 +35,7 @@ const actionsOn = async (id: number) =>
   (await auditEntriesOf(service, id)).slice(1).map(({ action, changes }) => [action, changes]);
 
 describe("a new workspace", () => {
-  test("has a name and one key that works, and can book once a provider is connected", async () => {
+  test("has a name and an active key, and can book once a provider is connected", async () => {
     const { body } = await as.createWorkspace({ name: " Acme " });
     expect(body).toEqual({
       data: workspaceWith({ name: "Acme" }),
@@ -64,7 +64,7 @@ describe("a new workspace", () => {
     ]);
   });
 
-  test("has its provider at once if one is named, and its secrets are not recorded", async () => {
+  test("can be created with a provider, and its keys are not in the audit log", async () => {
     const { body } = await as.createWorkspace({ name: "A", payment_provider: "manual" });
     expect(body.data).toEqual(workspaceWith({ name: "A", payment_provider: "manual" }));
     expect((await service.as(body.api_key).createShipment(BOOKING)).status).toBe(201);
@@ -75,7 +75,7 @@ describe("a new workspace", () => {
   });
 });
 
-test("workspaces are listed by name, page by page, narrowed by any part of it in any case", async () => {
+test("lists workspaces by name, page by page, filtered by any part of the name in any case", async () => {
   const parts = ["Zürich Ä", "zürich ä 2", "100% Zürich", "100 Zürich", "Zürich_1", "Zürich\\1"];
   const names = [...parts, "Same Zürich", "Same Zürich", "Same Zürich"].map(nameOf);
   for (const part of [...parts, "Same Zürich", "Same Zürich", "Same Zürich"]) await add(part);
@@ -102,7 +102,7 @@ test("workspaces are listed by name, page by page, narrowed by any part of it in
   expect(paged).toEqual(whole);
 });
 
-test("a page token leads on after the longest name that can be, and is of these filters alone", async () => {
+test("a page token works after the longest possible name, and only with the same filters", async () => {
   const names = ["\u0001", "🚲", "x"].map((letter) => `Long ${key.slice(-6)} ${letter.repeat(188)}`);
   for (const name of names) await data(as.createWorkspace({ name }));
   const filters = { name_contains: `Long ${key.slice(-6)}`, page_size: 1 };
@@ -122,7 +122,7 @@ test("a page token leads on after the longest name that can be, and is of these 
   }
 });
 
-test("workspaces are listed by whether they are suspended", async () => {
+test("filters workspaces by suspension", async () => {
   const [running, suspended] = [(await add("State")).id, (await add("State")).id];
   await as.suspendWorkspace({ workspace: suspended });
   const idsOf = async (filter: object) =>
@@ -132,7 +132,7 @@ test("workspaces are listed by whether they are suspended", async () => {
   expect(await idsOf({ suspended: false })).toEqual([running]);
 });
 
-test("a renamed workspace has its new name everywhere, and the change is recorded once", async () => {
+test("a renamed workspace has its new name everywhere, and the change is audited once", async () => {
   const { id: workspace, apiKey } = await add("Before");
   for (const name of [" After ", "After"]) {
     const renamed = await data(as.renameWorkspace({ workspace, name }));
@@ -142,7 +142,7 @@ test("a renamed workspace has its new name everywhere, and the change is recorde
   expect(await actionsOn(workspace)).toHaveLength(1);
 });
 
-test("limits that are given are set, the rest stays, and the service soon applies them", async () => {
+test("sets the given limits, keeps the others, and applies them soon", async () => {
   const { id: workspace, apiKey } = await add("Limited");
   const applied = async () => (await data(service.as(apiKey).getWorkspace())).limits.quote;
   expect(await applied()).toEqual(DEFAULT_LIMITS.quote);
@@ -177,7 +177,7 @@ const REQUIRED = {
 };
 
 test.each(["404404404", "0", "-1", "9007199254740991"])(
-  "there is no workspace %s, whatever an operator would do with it",
+  "workspace %s is not found by any operator method",
   async (workspace) => {
     for (const { localName, input } of WorkspaceAdminService.methods) {
       const names = new Set(input.fields.map(({ name }) => name));
@@ -190,7 +190,7 @@ test.each(["404404404", "0", "-1", "9007199254740991"])(
   },
 );
 
-describe("a rule of a field is told by its name", async () => {
+describe("rejects an invalid field by name", async () => {
   const { id: workspace } = await add("Ruled");
   test.each([
     ["createWorkspace", {}, "name"],

@@ -31,7 +31,7 @@ const statuses = async (apiKey = workspace.apiKey) => {
 const untilAll = (status: number, apiKey?: string) =>
   eventually(`${status} everywhere`, async () => (await statuses(apiKey)).every((it) => it === status));
 
-test("calls of a suspended workspace are soon refused on every replica, until it is resumed, and nothing is lost", async () => {
+test("every replica soon rejects calls of a suspended workspace until it is resumed, without losing data", async () => {
   const shipment = await book(service, workspace.apiKey);
   expect(await statuses()).toEqual([200, 200]);
   const first = await suspend();
@@ -52,7 +52,7 @@ test("calls of a suspended workspace are soon refused on every replica, until it
   expect(actions.slice(1)).toEqual(["SuspendWorkspace", "ResumeWorkspace"]);
 });
 
-test("a suspension is noticed although its notification was lost", async () => {
+test("a suspension takes effect even if its notification was lost", async () => {
   await untilAll(200);
   for (const change of [
     "update workspace set suspended_at = now() where id = ?",
@@ -63,7 +63,7 @@ test("a suspension is noticed although its notification was lost", async () => {
   await untilAll(403);
 });
 
-test("a key that was never used before the suspension is refused too, and so is one that operators create", async () => {
+test("also rejects a key that was not used before the suspension, or that operators create", async () => {
   await suspend();
   expect(await statuses()).toEqual([403, 403]);
   const { body } = await operator.rotateWorkspaceApiKeys({ workspace: workspace.id });
@@ -72,7 +72,7 @@ test("a key that was never used before the suspension is refused too, and so is 
   await untilAll(200, body.api_key);
 });
 
-test("the members of a suspended workspace are refused too", async () => {
+test("also rejects members of a suspended workspace", async () => {
   const { id, apiKey } = workspace;
   const member = await signIn(service, apiKey, { email: `of${id}@example.org`, role: "admin" });
   const list = () => member.request("/v1/shipments", { headers: { "x-workspace": String(id) } });
@@ -82,7 +82,7 @@ test("the members of a suspended workspace are refused too", async () => {
   await expectRefused(list(), "WORKSPACE_SUSPENDED", MESSAGE);
 });
 
-test("the open event streams of a suspended workspace end with the reason", async () => {
+test("ends the open event streams of a suspended workspace with the reason", async () => {
   const streams = [service, replica].map((on) => {
     const client = on.grpcClient(workspace.apiKey, EventService);
     let seen = 0;
@@ -100,7 +100,7 @@ test("the open event streams of a suspended workspace end with the reason", asyn
   expect(await Promise.all(streams.map(({ error }) => error))).toEqual([ended, ended]);
 });
 
-test("webhooks are still sent what happened before the suspension", async () => {
+test("webhooks still receive events from before the suspension", async () => {
   const suspended = Promise.withResolvers<void>();
   const receiver = await startReceiver(async (response, count) => {
     await suspended.promise;
@@ -119,7 +119,7 @@ test("webhooks are still sent what happened before the suspension", async () => 
   expect(receiver.received[1]!.headers["webhook-id"]).toBe(`evt_${reference}_1`);
 });
 
-test("operators that suspend and resume at the same time leave the workspace in one state everywhere", async () => {
+test("concurrent suspensions and resumptions leave the workspace in the same state on every replica", async () => {
   await untilAll(200);
   await Promise.all(Array.from({ length: 10 }, () => [suspend(), resume()]).flat());
   const { suspended_at } = await data(operator.getWorkspace({ workspace: workspace.id }));

@@ -12,7 +12,7 @@ import { addWebhook } from "../../support/webhooks.ts";
 const service = await sharedService();
 const operator = service.as((await service.addOperator()).key);
 
-test("a key of a test twin begins with shp_test_, and so do those that it makes", async () => {
+test("a key of a test twin starts with shp_test_, as do the keys created with it", async () => {
   const { apiKey, twin } = await service.addWorkspace();
   const form = (prefix: string) => expect.stringMatching(`^${prefix}[0-9A-Za-z]{36}$`);
   const { body } = await service.as(twin.apiKey).createApiKey({ name: "Another" });
@@ -28,7 +28,7 @@ test("a key of a test twin begins with shp_test_, and so do those that it makes"
 });
 
 test.each([false, true])(
-  "what is booked says whether in test mode (%j): the shipment, its events, and what webhooks are sent",
+  "a booking has its mode (%j) in the shipment, its events and webhook messages",
   async (isTest) => {
     const workspace = await service.addWorkspace();
     const { apiKey } = isTest ? workspace.twin : workspace;
@@ -51,7 +51,7 @@ test.each([false, true])(
   },
 );
 
-test("one idempotency key makes a booking in each mode", async () => {
+test("one idempotency key can make a booking in each mode", async () => {
   const { apiKey, twin } = await service.addWorkspace();
   const bookWith = (key: string) => data(service.as(key).createShipment(BOOKING, { "idempotency-key": "the-same" }));
   const [live, inTest] = [await bookWith(apiKey), await bookWith(twin.apiKey)];
@@ -59,7 +59,7 @@ test("one idempotency key makes a booking in each mode", async () => {
   expect(await bookWith(twin.apiKey)).toEqual(inTest);
 });
 
-test("a twin follows its workspace in name and suspension, for keys and members", async () => {
+test("a twin has its workspace's name and suspension, for keys and members", async () => {
   const { id, apiKey, twin } = await service.addWorkspace();
   const admin = await signIn(service, apiKey, { email: `of${id}@example.org`, role: "admin" });
   const readings = [
@@ -92,7 +92,7 @@ test("a twin follows its workspace in name and suspension, for keys and members"
   await untilBoth(200);
 });
 
-test("members act in test mode in their role, and strangers and those who have left do not", async () => {
+test("members have their role in test mode, and others have no access", async () => {
   const [one, another] = [await service.addWorkspace(), await service.addWorkspace()];
   const email = `viewer${one.id}@example.org`;
   await signIn(service, one.apiKey, { email: `first${one.id}@example.org`, role: "admin" });
@@ -115,13 +115,13 @@ test("members act in test mode in their role, and strangers and those who have l
   });
 });
 
-test("members are managed in live mode alone", async () => {
+test("members can be managed only in live mode", async () => {
   const { twin } = await service.addWorkspace();
   const text = "This call works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.";
   await expectRefused(service.as(twin.apiKey).listMembers(), "LIVE_MODE_ONLY", text);
 });
 
-test("operators change what a twin follows on its workspace alone, and its keys and limits apart", async () => {
+test("operators change a twin's shared settings only on its workspace, but its keys and limits separately", async () => {
   const { id, twin } = await service.addWorkspace();
   const workspace = twin.id;
   for (const call of [
@@ -147,7 +147,7 @@ test("operators change what a twin follows on its workspace alone, and its keys 
   expect(listed.map((it: { id: number }) => it.id)).not.toContain(workspace);
 });
 
-test("the platform's overview leaves test mode out", async () => {
+test("the platform's overview excludes test mode", async () => {
   const own = await startService({ outside: HURRIED });
   const { id, apiKey, twin } = await own.addWorkspace();
   const { key } = await own.addOperator();

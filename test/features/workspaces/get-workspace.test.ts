@@ -36,7 +36,7 @@ async function expectWorkspace(payment_provider: string | null, booking_blockers
   });
 }
 
-test("without a tariff the service is alive and not ready, and what needs none is served", async () => {
+test("without a tariff the service is live but not ready, and calls that need none succeed", async () => {
   expect((await service.request("/healthz")).status).toBe(200);
   const { status, body } = await service.request("/readyz");
   expect([status, body]).toEqual([503, { status: "waiting for the first tariff" }]);
@@ -57,7 +57,7 @@ test.each([
   expect(headers.get("retry-after")).toBe("1");
 });
 
-test("a workspace reads what blocks its bookings: its provider, and that no tariff is in force", async () => {
+test("a workspace reads what blocks its bookings: the provider, and a missing tariff", async () => {
   await expectWorkspace("manual", ["tariff"]);
   await setPaymentProvider(em, id, undefined);
   await expectWorkspace(null, ["payment_provider", "tariff"]);

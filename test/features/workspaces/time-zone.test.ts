@@ -19,7 +19,7 @@ const SETTERS = {
 };
 
 describe.each(Object.entries(SETTERS))("%s", (_, setter) => {
-  test("sets the time zone, which is that of the twin and of members' accounts, and is recorded once it differs", async () => {
+  test("sets the time zone for the twin and members' accounts too, and audits only changes", async () => {
     const workspace = await service.addWorkspace();
     const { id, apiKey, twin } = workspace;
     const set = setter(workspace);
@@ -39,7 +39,7 @@ describe.each(Object.entries(SETTERS))("%s", (_, setter) => {
   });
 
   test.each(["Mars/Olympus", "+01:00", "europe/berlin", "CEST", "2"])(
-    "is told that %s is the name of none",
+    "cannot set the invalid time zone %s",
     async (time_zone) => {
       const workspace = await service.addWorkspace();
       await expectRefused(setter(workspace)({ time_zone }), "FIELD_INVALID", {
@@ -50,7 +50,7 @@ describe.each(Object.entries(SETTERS))("%s", (_, setter) => {
   );
 });
 
-test("what is not given, or null, changes nothing, and an empty name is that of UTC", async () => {
+test("an omitted or null time zone changes nothing, and an empty one means UTC", async () => {
   const { apiKey } = await service.addWorkspace();
   const { updateWorkspace } = service.as(apiKey);
   await updateWorkspace({ time_zone: "Asia/Tokyo" });
@@ -65,7 +65,7 @@ test("what is not given, or null, changes nothing, and an empty name is that of 
   expect(Object.keys(long.body.errors)).toEqual(["time_zone"]);
 });
 
-test("a new workspace has the time zone that it is created with", async () => {
+test("a new workspace has the time zone given at its creation", async () => {
   const fields = { name: "Zoned", time_zone: "Europe/Berlin" };
   const { body } = await operator.createWorkspace(fields);
   expect(body.data.time_zone).toBe("Europe/Berlin");
@@ -74,7 +74,7 @@ test("a new workspace has the time zone that it is created with", async () => {
   expect(changes).toContainEqual({ field: "time_zone", before: null, after: "Europe/Berlin" });
 });
 
-test("the time zone is not set in test mode, nor by members who are no admins", async () => {
+test("the time zone cannot be set in test mode, or by members who are not admins", async () => {
   const { id, apiKey, twin } = await service.addWorkspace();
   const fields = { time_zone: "Asia/Tokyo" };
   const inTest = await service.as(twin.apiKey).updateWorkspace(fields);
