@@ -20,7 +20,7 @@ describeDashboard("Settings → API", (dashboard) => {
   /** Reads the secret from the dialog and closes the dialog. */
   async function takeSecret(page: TestPage): Promise<string> {
     const dialog = page.getByRole("dialog", { name: "The new key" });
-    await dialog.getByRole("button", { name: "Copy the key" }).click();
+    await dialog.getByRole("button", { name: "Copy key" }).click();
     // The message must be in the dialog, because screen readers announce nothing outside it.
     await dialog.getByRole("status").getByText("Copied the key.").waitFor();
     const copied = await page.evaluate<string>("navigator.clipboard.readText()");
@@ -35,8 +35,8 @@ describeDashboard("Settings → API", (dashboard) => {
     const { port } = new URL(dashboard.service.grpcUrl);
     await page.getByText(`http://127.0.0.1:${port}/shipments.v1.ShipmentService/`).waitFor();
     await expectWellShown(page, "api");
-    await page.getByRole("button", { name: "Create a key" }).click();
-    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
     await page.locator(".field-error").waitFor();
     await page.getByLabel("Name").fill("Web shop");
     await expectWellShown(page, "api-create");
@@ -68,7 +68,7 @@ describeDashboard("Settings → API", (dashboard) => {
   test("a key is created read-only, is shown as such, and is given another name and scope", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("admin", own);
-    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     await page.getByLabel("Name").fill("Reports");
     await page.getByLabel("Allowed calls").selectOption("Read and quote only");
     await page.keyboard.press("Enter");
@@ -93,7 +93,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.getByRole("button", { name: /^Rotate/ }).click();
     await page.getByLabel("Old key expires").selectOption("In 1 hour");
     await expectWellShown(page, "api-rotate");
-    await page.getByRole("button", { name: "Create a new key" }).click();
+    await page.getByRole("button", { name: "Create new key" }).click();
     const secret = await takeSecret(page);
     await expect.poll(() => rows(page).count()).toBe(2);
     await expect.poll(() => rows(page).first().innerText()).toMatch(/Ends in (59 minutes|1 hour)/);
@@ -112,25 +112,25 @@ describeDashboard("Settings → API", (dashboard) => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("admin", own);
     await page.getByRole("button", { name: /^Revoke/ }).click();
-    await page.getByRole("button", { name: "Revoke the key" }).click();
+    await page.getByRole("button", { name: "Revoke key" }).click();
     await page.getByText("This is the last ").waitFor();
     await expectWellShown(page, "api-revoke-refused");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
 
-    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     await page.getByLabel("Name").fill("Second");
     await page.keyboard.press("Enter");
     const secret = await takeSecret(page);
     await page.getByRole("button", { name: "Revoke: Second" }).click();
-    await page.getByRole("button", { name: "Revoke the key" }).click();
+    await page.getByRole("button", { name: "Revoke key" }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
     await eventually("the end of the key", async () => (await callWith(secret)) === 401);
   });
 
   test("the command on the page quotes at the address that the reader sees", async () => {
     const page = await open();
-    await page.getByRole("button", { name: "Copy the command", exact: true }).click();
+    await page.getByRole("button", { name: "Copy command", exact: true }).click();
     const command = await page.evaluate<string>("navigator.clipboard.readText()");
     const [, url] = /curl -sS (\S+)/.exec(command)!;
     expect(url).toBe(`${dashboard.service.httpUrl}/v1/shipments/quote`);
@@ -162,7 +162,7 @@ describeDashboard("Settings → API", (dashboard) => {
     test("keys are shown without anything to do", async () => {
       const page = await open("member");
       await expect.poll(() => rows(page).getByRole("button").count()).toBe(0);
-      await expect.poll(() => page.getByRole("button", { name: "Create a key" }).count()).toBe(0);
+      await expect.poll(() => page.getByRole("button", { name: "Create key" }).count()).toBe(0);
       await expectWellShown(page, "api-member");
     });
   });

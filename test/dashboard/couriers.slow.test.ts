@@ -13,21 +13,21 @@ describeDashboard("couriers", (dashboard) => {
     const page = await open(workspace);
     await page.getByText("No couriers yet").waitFor();
     await expectWellShown(page, "couriers-none");
-    await page.getByRole("button", { name: "Add a courier" }).click();
+    await page.getByRole("button", { name: "Add courier" }).click();
     await page.getByLabel("Name").fill("Ada Byron");
     await page.getByLabel("Phone").fill("212");
-    await pressInDialog(page, "Add the courier");
+    await pressInDialog(page, "Add courier");
     await page.getByText("must be a phone number with a country code").waitFor();
     await expectWellShown(page, "courier-refused");
     await page.getByLabel("Phone").fill("+12125550123");
-    await pressInDialog(page, "Add the courier");
+    await pressInDialog(page, "Add courier");
     await page.getByRole("heading", { name: "Ada Byron", level: 1 }).waitFor();
     await page.getByText("No stops left").waitFor();
 
     await page.getByRole("button", { name: "Edit" }).click();
     await page.getByLabel("Vehicle").fill("Cargo bike");
     await page.getByLabel("Phone").fill("");
-    await pressInDialog(page, "Save the changes");
+    await pressInDialog(page, "Save changes");
     await page.getByText("Cargo bike").waitFor();
     const as = dashboard.service.as(workspace.apiKey);
     const [courier] = await data(as.listCouriers({}));
@@ -35,7 +35,7 @@ describeDashboard("couriers", (dashboard) => {
 
     await chooseMore(page, "Archive");
     await page.getByText("can no longer be assigned").waitFor();
-    await pressInDialog(page, "Archive the courier");
+    await pressInDialog(page, "Archive courier");
     await page.getByText("No couriers yet").waitFor();
     expect(await data(as.listCouriers({}))).toEqual([]);
     await page.goBack();
@@ -85,9 +85,9 @@ describeDashboard("couriers", (dashboard) => {
     const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));
     const page = await open(workspace, `/couriers/${courier}`);
     await page.getByText("No active links").waitFor();
-    await page.getByRole("button", { name: "Create a link" }).click();
+    await page.getByRole("button", { name: "Create link" }).click();
     await page.getByLabel("Expires after").selectOption("7 days");
-    await pressInDialog(page, "Create the link");
+    await pressInDialog(page, "Create link");
     const dialog = page.getByRole("dialog", { name: "The courier’s link" });
     await dialog.getByRole("img", { name: "QR code for the link" }).waitFor();
     const url = await dialog.locator("pre").innerText();
@@ -107,8 +107,8 @@ describeDashboard("couriers", (dashboard) => {
     await expect.poll(() => rowsOf(viewer, "Links").count()).toBe(1);
     expect(await viewer.getByRole("button", { name: /link/ }).count()).toBe(0);
 
-    await page.getByRole("button", { name: "Revoke the link" }).click();
-    await pressInDialog(page, "Revoke the link");
+    await page.getByRole("button", { name: "Revoke link" }).click();
+    await pressInDialog(page, "Revoke link");
     await page.getByText("No active links").waitFor();
     expect((await exchange()).status()).toBe(403);
   });

@@ -96,7 +96,7 @@ describeDashboard("customers", (dashboard) => {
     const page = await open("member", own);
     await page.goto(`/w/${own.id}/customers/${stays}`);
     await chooseMore(page, "Edit", enter);
-    const dialog = page.getByRole("dialog", { name: "Edit the customer" });
+    const dialog = page.getByRole("dialog", { name: "Edit customer" });
     await tabTo(page, dialog.getByLabel("Phone"));
     await page.keyboard.type("555 0101");
     await tabTo(page, dialog.getByLabel("Usual pickup"));
@@ -134,14 +134,14 @@ describeDashboard("customers", (dashboard) => {
     await chooseMore(page, "Edit");
     await dialog.getByLabel("Name").fill("Grace B. Hopper");
     await service.as(own.apiKey).updateCustomer({ customer: stays, notes: "Theirs" });
-    await dialog.getByRole("button", { name: "Save the changes" }).click();
+    await dialog.getByRole("button", { name: "Save changes" }).click();
     await dialog.getByText("Someone else has changed the customer").waitFor();
     await dialog.getByRole("button", { name: "Reload" }).click();
     await expect.poll(() => dialog.getByLabel("Notes").inputValue()).toBe("Theirs");
     for (const field of ["Usual pickup", "Latitude", "Longitude"]) {
       await dialog.getByLabel(field).first().fill("");
     }
-    await dialog.getByRole("button", { name: "Save the changes" }).click();
+    await dialog.getByRole("button", { name: "Save changes" }).click();
     await dialog.waitFor({ state: "detached" });
     await page.getByText("1 Main St").waitFor({ state: "detached" });
   });

@@ -43,7 +43,7 @@ describeDashboard("Developers → Events", (dashboard) => {
     await payload.waitFor();
     const { body } = await service.request(`/v1/events/${id}`, { apiKey });
     expect(JSON.parse(await payload.innerText())).toEqual(body.data);
-    await page.getByRole("button", { name: "Copy the payload" }).click();
+    await page.getByRole("button", { name: "Copy payload" }).click();
     await page.getByText("Copied the payload.").waitFor();
     const copied = await page.evaluate<string>("navigator.clipboard.readText()");
     expect(JSON.parse(copied)).toEqual(body.data);

@@ -30,7 +30,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     const page = await openAsMember(dashboard, "/shipments", { workspace: own });
     await expect.poll(() => rows(page).count()).toBe(2);
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).getByText("Add a filter").waitFor();
+    await page.getByRole("dialog", { name: "Keys" }).getByText("Add filter").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await enter(page, link(page, "Skip to main content"));
@@ -43,7 +43,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await enter(page, link(page, "Cancelled"));
     await page.getByText("No shipments match").waitFor();
     await expect.poll(() => focused(page).textContent()).toBe("Status: Cancelled");
-    await enter(page, button(page, "Remove the filter Status"));
+    await enter(page, button(page, "Remove filter Status"));
     await expect.poll(() => rows(page).count()).toBe(2);
     // After the pressed button is removed, the focus stays at its position.
     await expect.poll(() => focused(page).textContent()).toBe("+ Filter");
@@ -52,7 +52,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await enter(page, link(page, "Today"));
     await page.waitForURL("**/shipments?days=today");
     await enter(page, summary(page, "Saved"));
-    await enter(page, button(page, "Save this view"));
+    await enter(page, button(page, "Save view"));
     await page.getByRole("dialog").waitFor();
     await page.keyboard.type("Of today");
     await page.keyboard.press("Enter");
@@ -168,7 +168,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
       await tabTo(page, page.getByLabel(label));
       await page.keyboard.type(text);
     }
-    await tabTo(page, page.getByLabel("Find a customer"));
+    await tabTo(page, page.getByLabel("Find customer"));
     await page.keyboard.type("lovelace");
     await page.getByRole("option", { name: "Ada Lovelace" }).waitFor();
     await page.keyboard.press("ArrowDown");
@@ -177,11 +177,11 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await expectUsable(page);
     await enter(page, button(page, "Book for $12.69"));
     await page.getByRole("heading", { name: /^SHP-/ }).waitFor();
-    await chooseMore(page, "Print the label", enter);
+    await chooseMore(page, "Print label", enter);
     await page.getByRole("article", { name: /^Label for/ }).waitFor();
     await enter(page, link(page, "← SHP-"));
     await enter(page, button(page, "Record payment"));
-    await enter(page, inDialog(page, "Record the payment"));
+    await enter(page, inDialog(page, "Record payment"));
     // The button for the next step replaces the previous one.
     await page.locator("button:focus", { hasText: "Mark as picked up" }).waitFor();
     await page.keyboard.press("Enter");
@@ -235,13 +235,13 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await entry.getByText("1", { exact: true }).waitFor();
     await enter(page, link(page, "SHP-"));
     await enter(page, button(page, "Record refund"));
-    await enter(page, inDialog(page, "Record the refund"));
+    await enter(page, inDialog(page, "Record refund"));
     await expect.poll(() => entry.innerText()).toBe("Needs attention");
     await enter(page, link(page, "General"));
     await enter(page, button(page, "Change time zone"));
     await tabTo(page, page.getByLabel("Time zone", { exact: true }));
     await page.keyboard.type("Asia/Tokyo");
-    await enter(page, inDialog(page, "Change the time zone"));
+    await enter(page, inDialog(page, "Change time zone"));
     await page.locator("dl").getByText("Asia/Tokyo").waitFor();
     await expect.poll(() => focused(page).textContent()).toBe("Change time zone");
     await expectUsable(page);

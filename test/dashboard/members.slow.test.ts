@@ -20,15 +20,15 @@ describeDashboard("Settings → Members", (dashboard) => {
 
   test("somebody who is invited signs in by the link in a browser of their own", async () => {
     const page = await open("ada@example.org", "admin");
-    await page.getByRole("button", { name: "Invite a member" }).click();
+    await page.getByRole("button", { name: "Invite member" }).click();
     await page.getByLabel("Email").fill("nobody");
-    await page.getByRole("button", { name: "Create a sign-in link" }).click();
+    await page.getByRole("button", { name: "Create sign-in link" }).click();
     await page.locator(".field-error").waitFor();
     await expectWellShown(page, "members-refused");
     await page.getByLabel("Email").fill("grace@example.org");
     await page.getByLabel("Name").fill("Grace Hopper");
     await page.getByLabel("Role", { exact: true }).selectOption({ label: "Viewer: sees everything" });
-    await page.getByRole("button", { name: "Create a sign-in link" }).click();
+    await page.getByRole("button", { name: "Create sign-in link" }).click();
     const dialog = page.getByRole("dialog", { name: "A link for grace@example.org" });
     const link = await dialog.locator("pre").innerText();
     await expectWellShown(page, "members-link");
@@ -43,7 +43,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await other.keyboard.press("Escape");
     await other.goto(`/w/${dashboard.workspace.id}/settings#members`);
     await rows(other).filter({ hasText: "Grace Hopper" }).getByText("You").waitFor();
-    const buttons = ["Invite a member", "New link", "Change role", "Remove"];
+    const buttons = ["Invite member", "New link", "Change role", "Remove"];
     for (const name of buttons) await expect.poll(() => other.getByRole("button", { name }).count()).toBe(0);
   });
 
@@ -55,13 +55,13 @@ describeDashboard("Settings → Members", (dashboard) => {
     await page.getByRole("button", { name: "Change role: alan@example.org" }).click();
     await page.getByRole("dialog").getByLabel("Role").selectOption({ index: 2 });
     await expectWellShown(page, "members-change");
-    await pressInDialog(page, "Change the role");
+    await pressInDialog(page, "Change role");
     await rows(page).filter({ hasText: "alan@example.org" }).getByText("Admin").waitFor();
     await expect
       .poll(async () => {
         await other.reload();
         await rows(other).first().waitFor();
-        return other.getByRole("button", { name: "Invite a member" }).count();
+        return other.getByRole("button", { name: "Invite member" }).count();
       })
       .toBe(1);
   });
@@ -71,7 +71,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     const page = await open("ada@example.org", "admin", own);
     await page.getByRole("button", { name: "Change role" }).click();
     await page.getByRole("dialog").getByLabel("Role").selectOption({ index: 0 });
-    await pressInDialog(page, "Change the role");
+    await pressInDialog(page, "Change role");
     await page.getByRole("dialog").getByText("last admin").waitFor();
     await expectWellShown(page, "members-last-admin");
     await page.keyboard.press("Escape");

@@ -24,11 +24,11 @@ describeDashboard("the platform's operators", (dashboard) => {
 
   test("a machine is created with a key that works, and is rotated and revoked", async () => {
     const page = await openAsOperator(dashboard, "/platform/operators", "owner");
-    await page.getByRole("button", { name: "Create an operator" }).click();
+    await page.getByRole("button", { name: "Create operator" }).click();
     await dialog(page).getByLabel("Kind").selectOption("Machine: calls with a key");
     await dialog(page).getByLabel("Name").fill("Deploy robot");
     await dialog(page).getByLabel("Role").selectOption("Operator: changes everything except operators");
-    await pressInDialog(page, "Create the operator");
+    await pressInDialog(page, "Create operator");
     const first = await dialog(page).locator("pre").innerText();
     await expectWellShown(page, "operator-key");
     const created = await self(first);
@@ -49,26 +49,26 @@ describeDashboard("the platform's operators", (dashboard) => {
       expect((await self(first)).body.data.email).toBe(email || null);
     }
 
-    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     await dialog(page).getByLabel("Name").fill("Laptop");
-    await pressInDialog(page, "Create the key");
+    await pressInDialog(page, "Create key");
     const laptop = await dialog(page).locator("pre").innerText();
     await pressInDialog(page, "Done");
     await page.getByRole("button", { name: "Rotate Laptop" }).click();
     await expectWellShown(page, "operator-key-rotate");
-    await pressInDialog(page, "Create a new key");
+    await pressInDialog(page, "Create new key");
     const rotated = await dialog(page).locator("pre").innerText();
     await pressInDialog(page, "Done");
     await expect.poll(async () => (await self(laptop)).status).toBe(401);
     for (const key of [first, rotated]) expect((await self(key)).status).toBe(200);
     await page.getByRole("button", { name: "Revoke Laptop" }).click();
-    await pressInDialog(page, "Revoke the key");
+    await pressInDialog(page, "Revoke key");
     await page.getByRole("button", { name: "Revoke Laptop" }).waitFor({ state: "hidden" });
     expect((await self(first)).status).toBe(200);
 
     await chooseMore(page, "Rotate the key");
     await dialog(page).getByLabel("Other keys expire").selectOption("In 1 hour");
-    await pressInDialog(page, "Create a new key");
+    await pressInDialog(page, "Create new key");
     const second = await dialog(page).locator("pre").innerText();
     await pressInDialog(page, "Done");
     const keys = rowsOf(page, "Keys");
@@ -95,7 +95,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await chooseMore(page, "Revoke");
     await dialog(page).getByText("This cannot be undone").waitFor();
     await expectWellShown(page, "operator-revoke");
-    await pressInDialog(page, "Revoke the operator");
+    await pressInDialog(page, "Revoke operator");
     await page.getByText("No active keys.").waitFor();
     await expect.poll(async () => (await self(second)).status).toBe(401);
 
@@ -111,14 +111,14 @@ describeDashboard("the platform's operators", (dashboard) => {
 
   test("a person needs an email, is edited, and signs in by a link", async () => {
     const page = await openAsOperator(dashboard, "/platform/operators", "owner");
-    await page.getByRole("button", { name: "Create an operator" }).click();
+    await page.getByRole("button", { name: "Create operator" }).click();
     await dialog(page).getByLabel("Name").fill("Alan Turing");
-    await pressInDialog(page, "Create the operator");
+    await pressInDialog(page, "Create operator");
     await dialog(page).locator(".field-error").waitFor();
     await expect.poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe("email");
     await expectWellShown(page, "operator-create");
     await dialog(page).getByLabel("Email").fill("alan@example.org");
-    await pressInDialog(page, "Create the operator");
+    await pressInDialog(page, "Create operator");
     await pressInDialog(page, "Done");
     await chooseMore(page, "Edit");
     await dialog(page).getByLabel("Name").fill("Alan M. Turing");
@@ -135,7 +135,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await other.getByRole("button", { name: "Sign in" }).click();
     await other.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
     await other.goto("/platform/workspaces");
-    await other.getByRole("button", { name: "Create a workspace" }).waitFor();
+    await other.getByRole("button", { name: "Create workspace" }).waitFor();
   });
 
   test("the last owner cannot be revoked, and that is said", async () => {
@@ -156,7 +156,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.goto(`/platform/operators/${id}`);
     await page.getByText("You", { exact: true }).waitFor();
     await chooseMore(page, "Revoke");
-    await pressInDialog(page, "Revoke the operator");
+    await pressInDialog(page, "Revoke operator");
     await dialog(page).getByText("The operator is the last owner").waitFor();
     await expectWellShown(page, "operator-last-owner");
   });
@@ -173,7 +173,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.getByRole("heading", { name: "Keys" }).waitFor();
     await expect
       .poll(() => page.getByRole("main").getByRole("button").allTextContents())
-      .toEqual(["Sign-in link", "Create a key", "Rotate", "Revoke"]);
+      .toEqual(["Sign-in link", "Create key", "Rotate", "Revoke"]);
   });
 
   test("somebody who is no operator sees that, and none of the platform", async () => {

@@ -125,15 +125,15 @@ describeDashboard(
       await button(page, "Check now").click();
       await page.getByText("Stripe no longer accepts the key.").waitFor();
       await expectWellShown(page, "payments-key-ended");
-      await button(page, "Replace the key").click();
+      await button(page, "Replace key").click();
       await expect.poll(() => dialog.getByLabel("Restricted key").inputValue()).toBe("");
       await expect.poll(() => dialog.getByLabel("Signing secret").inputValue()).toBe("");
       await dialog.getByLabel("Restricted key").fill("rk_live_of_nobody");
       await dialog.getByLabel("Signing secret").fill("whsec_own");
-      await pressInDialog(page, "Replace the key");
+      await pressInDialog(page, "Replace key");
       await dialog.getByRole("alert").getByText("The payment provider refused the request").waitFor();
       await dialog.getByLabel("Restricted key").fill(stripe.addKey(account));
-      await pressInDialog(page, "Replace the key");
+      await pressInDialog(page, "Replace key");
       await isShown(page, "Connected");
     });
 
@@ -194,7 +194,7 @@ describeDashboard(
         await expectText(page, "Admins of the workspace connect and disconnect Stripe.");
         await expect
           .poll(() => page.locator("main").getByRole("button").allInnerTexts())
-          .toEqual(["Copy the id", "Copy the id"]);
+          .toEqual(["Copy id", "Copy id"]);
         await expectWellShown(page, "payments-member");
       });
     });
@@ -205,7 +205,7 @@ describeDashboard(
       await page.goto(`/w/${twin.id}${PATH}`);
       await page.getByText("No money moves in test mode.").waitFor();
       await expectText(page, "Admins of the workspace connect and disconnect Stripe.");
-      await expect.poll(() => page.locator("main").getByRole("button").allInnerTexts()).toEqual(["Copy the id"]);
+      await expect.poll(() => page.locator("main").getByRole("button").allInnerTexts()).toEqual(["Copy id"]);
       await expectWellShown(page, "payments-test");
     });
 

@@ -39,12 +39,12 @@ describeDashboard("the platform's workspaces", (dashboard) => {
   test("a workspace is created with a key that is shown once and works", async () => {
     const page = await openAsOperator(dashboard, "/platform");
     await page.getByRole("link", { name: "Workspaces", exact: true }).click();
-    await page.getByRole("button", { name: "Create a workspace" }).click();
-    await pressInDialog(page, "Create the workspace");
+    await page.getByRole("button", { name: "Create workspace" }).click();
+    await pressInDialog(page, "Create workspace");
     await dialog(page).locator(".field-error").waitFor();
     await dialog(page).getByLabel("Name").fill("Acme Couriers");
     await expectWellShown(page, "platform-workspace-create");
-    await pressInDialog(page, "Create the workspace");
+    await pressInDialog(page, "Create workspace");
     const key = await dialog(page).locator("pre").innerText();
     await expectWellShown(page, "platform-workspace-key");
     expect((await quote(key)).status).toBe(200);
@@ -141,13 +141,13 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Change limits" }).click();
       await dialog(page).getByLabel("Quotes per second").fill("none");
-      await pressInDialog(page, "Change the limits");
+      await pressInDialog(page, "Change limits");
       await dialog(page).locator(".field-error").waitFor();
       await expect.poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe("quote.rate");
       await expectWellShown(page, "platform-workspace-limits");
       await dialog(page).getByLabel("Quotes per second").fill("7");
       await dialog(page).getByLabel("Quotes burst").fill("");
-      await pressInDialog(page, "Change the limits");
+      await pressInDialog(page, "Change limits");
       await page.getByText("7 per second, burst 14", { exact: true }).waitFor();
       const { limits } = (await admin(`/workspaces/${id}`)).body.data;
       expect(limits.quote).toEqual({ rate: 7, burst: 14 });
@@ -157,9 +157,9 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const { id, apiKey } = await addNamed("Keys");
       const page = await openWorkspace(id);
       const keys = rowsOf(page, "API keys");
-      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByRole("button", { name: "Create key" }).click();
       await dialog(page).getByLabel("Name").fill("Web shop");
-      await pressInDialog(page, "Create the key");
+      await pressInDialog(page, "Create key");
       const second = await dialog(page).locator("pre").innerText();
       await pressInDialog(page, "Done");
       await expect.poll(() => keys.count()).toBe(2);
@@ -167,7 +167,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
 
       await page.getByRole("button", { name: "Rotate all" }).click();
       await dialog(page).getByLabel("Other keys expire").selectOption("In 1 hour");
-      await pressInDialog(page, "Create a new key");
+      await pressInDialog(page, "Create new key");
       const third = await dialog(page).locator("pre").innerText();
       await pressInDialog(page, "Done");
       await expect.poll(() => keys.count()).toBe(3);
@@ -176,7 +176,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       for (const key of [apiKey, second, third]) expect((await quote(key)).status).toBe(200);
 
       await page.getByRole("button", { name: "Revoke Web shop" }).click();
-      await pressInDialog(page, "Revoke the key");
+      await pressInDialog(page, "Revoke key");
       await expect.poll(() => keys.count()).toBe(2);
       await expect.poll(async () => (await quote(second)).status).toBe(401);
       expect((await quote(third)).status).toBe(200);
@@ -185,7 +185,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     test("has a member invited, by a link that signs in to it", async () => {
       const { id } = await addNamed("Members");
       const page = await openWorkspace(id);
-      await page.getByRole("button", { name: "Invite a member" }).click();
+      await page.getByRole("button", { name: "Invite member" }).click();
       await dialog(page).getByLabel("Email").fill("nobody");
       await pressInDialog(page, "Make a link");
       await dialog(page).locator(".field-error").waitFor();
@@ -219,7 +219,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     await page.getByText("created the workspace").waitFor();
     await page.getByRole("table", { name: "API keys" }).waitFor();
     const buttons = page.getByRole("main").getByRole("button");
-    await expect.poll(() => buttons.allTextContents()).toEqual(["Copy the id"]);
+    await expect.poll(() => buttons.allTextContents()).toEqual(["Copy id"]);
     await expectWellShown(page, "platform-workspace-viewer");
   });
 });

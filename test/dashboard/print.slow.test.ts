@@ -66,7 +66,7 @@ describeDashboard("what is taken along", (dashboard) => {
       workspace,
       role: "viewer",
     });
-    await chooseMore(page, "Print the label");
+    await chooseMore(page, "Print label");
     const label = page.getByRole("article", { name: `Label for ${reference}` });
     await label.getByRole("img", { name: `QR code for ${reference}` }).waitFor();
     await expect

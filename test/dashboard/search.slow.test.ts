@@ -190,14 +190,14 @@ describeDashboard("the search", (dashboard) => {
       .poll(async () => (await actsOf(admin, reference)).allInnerTexts())
       .toEqual([`Mark ${reference} as paid`, `Edit ${reference}`, `Cancel ${reference}`]);
     await box(admin).fill("invi");
-    await options(admin).getByText("Invite a member").waitFor();
+    await options(admin).getByText("Invite member").waitFor();
     await admin.keyboard.press("Enter");
-    await admin.getByRole("dialog", { name: "Invite a member" }).waitFor();
+    await admin.getByRole("dialog", { name: "Invite member" }).waitFor();
     await admin.keyboard.press("Escape");
     await actsOf(admin, `mark ${reference.toLowerCase()} paid`);
     await admin.keyboard.press("Enter");
-    await admin.getByRole("dialog", { name: "Record a payment" }).waitFor();
-    await pressInDialog(admin, "Record the payment");
+    await admin.getByRole("dialog", { name: "Record payment" }).waitFor();
+    await pressInDialog(admin, "Record payment");
     await admin.getByText("Payment recorded.").waitFor();
 
     await admin.goto(`/w/${workspace.id}/shipments/${reference}`);
@@ -207,17 +207,17 @@ describeDashboard("the search", (dashboard) => {
       .toEqual([
         `Mark ${reference} as picked up`,
         `Edit ${reference}`,
-        `Assign a courier to ${reference}`,
-        `Record a failed attempt for ${reference}`,
+        `Assign courier to ${reference}`,
+        `Record failed attempt for ${reference}`,
         `Cancel ${reference}`,
-        "Book a shipment",
-        "Invite a member",
+        "Book shipment",
+        "Invite member",
       ]);
     await expectWellShown(admin, "search-acts");
     await box(admin).fill("cancel");
     await options(admin).getByText(`Cancel ${reference}`).waitFor();
     await admin.keyboard.press("Enter");
-    await pressInDialog(admin, "Cancel the shipment");
+    await pressInDialog(admin, "Cancel shipment");
     await admin.getByText("Refund due").first().waitFor();
 
     const viewer = await openAsMember(dashboard, `/shipments/${reference}`, {
@@ -259,11 +259,11 @@ describeDashboard("the search", (dashboard) => {
     const acts = owned.getByRole("group", { name: "Actions" }).getByRole("option");
     await expect
       .poll(() => acts.allInnerTexts())
-      .toEqual(["Create a workspace", "New tariff draft", "Create an operator"]);
+      .toEqual(["Create workspace", "New tariff draft", "Create operator"]);
     await box(owned).fill("create w");
-    await expect.poll(() => acts.allInnerTexts()).toEqual(["Create a workspace"]);
+    await expect.poll(() => acts.allInnerTexts()).toEqual(["Create workspace"]);
     await owned.keyboard.press("Enter");
-    await owned.getByRole("dialog", { name: "Create a workspace" }).waitFor();
+    await owned.getByRole("dialog", { name: "Create workspace" }).waitFor();
   });
 
   test("shows what was looked at last, and says what it found nothing by", async () => {
@@ -285,7 +285,7 @@ describeDashboard("the search", (dashboard) => {
       "Search for “nobody” alone",
       "Search for “has” alone",
       "Search for “this” alone",
-      "Book a shipment",
+      "Book shipment",
       "Show all shipments",
       "Show all customers",
     ]);

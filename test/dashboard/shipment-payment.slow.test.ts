@@ -63,15 +63,15 @@ describeDashboard(
       const page = await open(workspace, reference);
       await expect.poll(() => actions(page)).toEqual(["Cancel shipment"]);
       await expectWellShown(page, "payment-no-link");
-      await button(page, "Create a pay link").focus();
+      await button(page, "Create pay link").focus();
       await page.keyboard.press("Enter");
-      const link = page.getByRole("link", { name: "Open the pay link" });
+      const link = page.getByRole("link", { name: "Open pay link" });
       await link.waitFor();
-      await page.locator("a:focus", { hasText: "Open the pay link" }).waitFor();
+      await page.locator("a:focus", { hasText: "Open pay link" }).waitFor();
       const url = (await getShipment(setup.service, workspace.apiKey, reference))["payment_details"].checkout_url;
       await expect.poll(() => link.getAttribute("href")).toBe(url);
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-      await button(page, "Copy the pay link").click();
+      await button(page, "Copy pay link").click();
       await page.getByText("Copied the pay link.").waitFor();
       await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toBe(url);
       await expectWellShown(page, "payment-link");
@@ -95,9 +95,9 @@ describeDashboard(
       const { reference } = await book(setup.service, workspace.apiKey);
       const page = await open(workspace, reference, "viewer");
       await page.getByText("No pay link yet.").waitFor();
-      await expect.poll(() => button(page, "Create a pay link").count()).toBe(0);
+      await expect.poll(() => button(page, "Create pay link").count()).toBe(0);
       await requestCheckout(setup.service, workspace.apiKey, reference);
-      await page.getByRole("link", { name: "Open the pay link" }).waitFor();
+      await page.getByRole("link", { name: "Open pay link" }).waitFor();
     });
 
     test("an account that takes no payments leads to what they wait for", async () => {
@@ -135,7 +135,7 @@ describeDashboard(
       const page = await open(workspace, reference);
       await chooseMore(page, "Cancel shipment");
       await page.getByText("will be refunded automatically").waitFor();
-      await pressInDialog(page, "Cancel the shipment");
+      await pressInDialog(page, "Cancel shipment");
       await page.getByText("The refund was not completed.").waitFor();
       await expect.poll(() => badges(page)).toEqual(["Refund due", "Refund failed"]);
       await expect.poll(() => actions(page)).toEqual([]);
@@ -146,7 +146,7 @@ describeDashboard(
 
       await page.goto(`/w/${workspace.id}/shipments/${reference}`);
       setup.stripe.refundsBecome(workspace.account, "pending");
-      await button(page, "Retry the refund").focus();
+      await button(page, "Retry refund").focus();
       await page.keyboard.press("Enter");
       await page.getByText("is being refunded to").waitFor();
       await expectWellShown(page, "payment-refund-pending");
@@ -176,7 +176,7 @@ describeDashboard(
       await expect.poll(() => badges(page)).toEqual(["To pick up", "Disputed"]);
       await cancel(workspace, reference);
       await expect.poll(() => badges(page)).toEqual(["Refund due", "Disputed"]);
-      await expect.poll(() => button(page, "Retry the refund").count()).toBe(0);
+      await expect.poll(() => button(page, "Retry refund").count()).toBe(0);
       await expectWellShown(page, "payment-disputed");
       setup.stripe.closeDispute(dispute, "lost");
       await page.getByText("The bank reversed the disputed amount").waitFor();
@@ -193,7 +193,7 @@ describeDashboard(
       const page = await open(workspace, reference);
       await page.getByText("Stripe may hold money that is not assigned to this shipment.").waitFor();
       await expect.poll(() => badges(page)).toEqual(["To pay", "Unassigned payment"]);
-      await button(page, "Accept the payment").click();
+      await button(page, "Accept payment").click();
       await expect.poll(() => badges(page)).toEqual(["To pay"]);
     });
 

@@ -94,7 +94,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     expect(await box(page, pending).count()).toBe(0);
     await all(page).check();
     await bar(page).getByRole("button", { name: "Assign courier (3)" }).click();
-    const dialog = page.getByRole("dialog", { name: "Assign a courier: 3 shipments" });
+    const dialog = page.getByRole("dialog", { name: "Assign courier: 3 shipments" });
     const stops = () => dialog.getByRole("listitem").locator("code").allTextContents();
     const references = (...shipments: ShipmentJson[]) => shipments.map(({ reference }) => reference);
     await expect.poll(stops).toEqual(references(first, far, near));
@@ -295,7 +295,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await page.getByRole("link", { name: "Total", exact: true }).click();
     await page.waitForURL("**order_by=total+desc");
     await saved.click();
-    await page.getByRole("button", { name: "Save this view" }).click();
+    await page.getByRole("button", { name: "Save view" }).click();
     await page.getByLabel("Name").fill("Dear ones");
     await page.getByLabel("Share it with the workspace").check();
     await pressInDialog(page, "Save");

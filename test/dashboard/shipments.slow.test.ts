@@ -79,14 +79,14 @@ describeDashboard("shipments", (dashboard) => {
       await expect
         .poll(() => page.locator(".chip").allInnerTexts())
         .toEqual([expect.stringMatching(/^Status: Cancelled/)]);
-      await page.getByRole("button", { name: "Remove the filter Status" }).click();
+      await page.getByRole("button", { name: "Remove filter Status" }).click();
       await expect.poll(() => rows(page).count()).toBe(50);
     });
 
     test("is narrowed to a customer who is found by name", async () => {
       const page = await openList();
       await openFilter(page, "Customer");
-      await page.getByLabel("Find a customer").fill("lovelace");
+      await page.getByLabel("Find customer").fill("lovelace");
       await page.getByRole("option", { name: "Ada Lovelace ada@example.org" }).waitFor();
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
@@ -263,12 +263,12 @@ describeDashboard("shipments", (dashboard) => {
       await page.getByText("No shipments yet").waitFor();
       await page.getByText("No saved views.").waitFor({ state: "attached" });
       await page.goto(`/w/${own.id}/shipments?status=1&order_by=total+desc&page_token=&days=today`);
-      await press("Save this view");
+      await press("Save view");
       await typeName("Due today");
       await page.getByText("Saved: Due today").waitFor();
       await page.getByRole("navigation", { name: "Queues" }).getByRole("link", { name: "All" }).press("Enter");
       await expect.poll(() => saved.innerText()).toBe("Saved");
-      await press("Save this view");
+      await press("Save view");
       await typeName("Today");
       // Test mode behaves the same.
       await page.goto(`/w/${own.twin.id}/shipments`);
@@ -276,7 +276,7 @@ describeDashboard("shipments", (dashboard) => {
       await expectWellShown(page, "shipments-saved");
       await link("Due today").press("Enter");
       await page.waitForURL("**/shipments?days=today&order_by=total+desc&status=1");
-      await press("Rename the view Due today");
+      await press("Rename view Due today");
       await page.getByRole("dialog").getByLabel("Name").fill("TODAY");
       await page.keyboard.press("Enter");
       await page.getByText("You have saved another filter under this name.").waitFor();
@@ -286,7 +286,7 @@ describeDashboard("shipments", (dashboard) => {
         () => page.keyboard.press("z"),
         () => page.getByRole("button", { name: "Undo" }).press("Enter"),
       ]) {
-        await press("Delete the view Due now");
+        await press("Delete view Due now");
         await page.getByText("View “Due now” deleted.").waitFor();
         await expect.poll(() => saved.innerText()).toBe("Saved");
         await undo();
@@ -341,7 +341,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => chips.allInnerTexts()).toEqual(["Status: To pay", "Payment: Paid"]);
       await page.goto(`/w/${dashboard.workspace.id}/shipments?page_token=x`);
       await page.getByText("This page does not exist with these filters.").waitFor();
-      await page.getByRole("button", { name: "Show the first page" }).click();
+      await page.getByRole("button", { name: "Show first page" }).click();
       await expect.poll(() => rows(page).count()).toBe(50);
     });
 
@@ -415,7 +415,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.reload();
       await peek.getByRole("heading", { name: second }).waitFor();
       // The keys start from the open shipment, regardless of the focus.
-      await peek.getByRole("button", { name: "Copy the reference" }).focus();
+      await peek.getByRole("button", { name: "Copy reference" }).focus();
       await page.keyboard.press("k");
       await peek.getByRole("heading", { name: reference }).waitFor();
       await page.goBack();

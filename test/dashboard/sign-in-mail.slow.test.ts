@@ -72,9 +72,9 @@ test.runIf(HAS_CHROMIUM)(
     await other.close();
 
     await page.goto(`/w/${id}/settings#members`);
-    await page.getByRole("button", { name: "Invite a member" }).click();
+    await page.getByRole("button", { name: "Invite member" }).click();
     await page.getByLabel("Email").fill("grace@example.org");
-    await page.getByRole("button", { name: "Create a sign-in link" }).click();
+    await page.getByRole("button", { name: "Create sign-in link" }).click();
     await page.getByText("An invitation was sent to grace@example.org.").waitFor();
     await expectWellShown(page, "members-mailed");
     await page.keyboard.press("Escape");

@@ -115,10 +115,10 @@ describeDashboard("signing in", (dashboard) => {
     const field = (label: string) => page.getByLabel(label, { exact: true });
     const type = async () => {
       await page.goto(`/w/${dashboard.workspace.id}/book`);
-      await page.getByLabel("Find a customer").fill("Grace");
+      await page.getByLabel("Find customer").fill("Grace");
       await page.getByRole("option", { name: "New customer" }).click();
       await page.getByText("Reference and notes").click();
-      for (let i = 0; i < 2; i++) await page.getByRole("button", { name: "Add a note" }).click();
+      for (let i = 0; i < 2; i++) await page.getByRole("button", { name: "Add note" }).click();
       for (const [label, text] of fields) await field(label).fill(text);
     };
     const loseSession = async () => {
@@ -139,8 +139,8 @@ describeDashboard("signing in", (dashboard) => {
     await loseSession();
     const stranger = { email: "kay@example.org", name: "Kay" };
     await signInTo(await page.context().newPage(), dashboard, undefined, stranger);
-    await field("Find a customer").waitFor();
-    await expect.poll(() => field("Find a customer").inputValue()).toBe("");
+    await field("Find customer").waitFor();
+    await expect.poll(() => field("Find customer").inputValue()).toBe("");
 
     await type();
     await page.context().clearCookies();

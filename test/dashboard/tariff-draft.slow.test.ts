@@ -62,7 +62,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByLabel("Name").fill("Spring");
     await page.getByLabel("Fees and zones").selectOption("As in version 1");
     await expectWellShown(page, "drafts-new");
-    await page.getByRole("button", { name: "Create the draft" }).click();
+    await page.getByRole("button", { name: "Create draft" }).click();
     await page.getByRole("heading", { name: "Spring" }).waitFor();
     expect(await draftIn(page)).toMatchObject({ name: "Spring", from_version: 1 });
     await page.getByRole("application", { name: /Zones: Bronx/ }).waitFor();
@@ -71,14 +71,14 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     // zone that crosses itself.
     await page.getByLabel("Minimum charge").fill("a lot");
     await page.getByLabel("Per kilometer").fill("2,40");
-    await page.getByRole("button", { name: "Add a tier" }).click();
+    await page.getByRole("button", { name: "Add tier" }).click();
     await expect.poll(() => tier(page, 4).getByLabel("Over, kg").inputValue()).toBe("50");
     await tier(page, 4).getByLabel("To, kg").fill("100");
     await tier(page, 4).getByLabel("Flat fee").fill("8.00");
     await tier(page, 4).getByLabel("Per kg").fill("0.3");
     await page.getByRole("button", { name: "Move tier 2 down" }).click();
     await page.getByText("There are unsaved changes.").waitFor();
-    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("Draft saved.").waitFor();
     const bowtie: [number, number][][] = [
       [
@@ -90,9 +90,9 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       ],
     ];
     await upload(page, zonesOf(square(-75, 40, -73, 42), bowtie));
-    await page.getByRole("button", { name: "Check the draft" }).click();
+    await page.getByRole("button", { name: "Check draft" }).click();
     await page.getByText("3 errors: 2 in fees and tiers, 1 in zones.").waitFor();
-    await page.getByRole("button", { name: "Show the first" }).click();
+    await page.getByRole("button", { name: "Show first" }).click();
     await page.locator("input:focus[value='a lot'], input:focus[name=base_fee]").waitFor();
     const described = (label: string) =>
       page.getByLabel(label, { exact: true }).first().getAttribute("aria-describedby");
@@ -116,7 +116,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     // Fixes the errors.
     await page.getByRole("button", { name: "Move tier 3 up" }).click();
     await page.getByLabel("Minimum charge").fill("6.00");
-    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("1 error: 1 in zones.").waitFor();
     await upload(page, zonesOf(square(-75, 40, -73, 42)), "put-right.geojson");
     const isClean = page.getByText("No errors, 4 tiers and 1 zone. It can be published.");
@@ -203,11 +203,11 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await press(page, page.getByLabel("Minimum charge"));
       await page.keyboard.press("ControlOrMeta+A");
       await page.keyboard.type("9.00");
-      await press(page, button("Save the draft"));
+      await press(page, button("Save draft"));
       // The pressed button disappears, and the next button in the bar gets the focus.
       await page.locator("button:focus", { hasText: "Publish…" }).waitFor();
       expect((await draftIn(page)).fees.base_fee).toBe("9.00");
-      await press(page, button("Check the draft"));
+      await press(page, button("Check draft"));
       await page.getByText("No errors, 3 tiers and 5 zones. It can be published.").waitFor();
       await press(page, button("Replay"));
       await page.getByText("Served by both").waitFor();
@@ -229,13 +229,13 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     await page.getByLabel("Minimum charge").fill("1.00");
     await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { name: "Theirs" });
-    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("Someone else has changed these fees.").waitFor();
     expect((await draftIn(page)).fees.base_fee).toBe("0");
     await page.getByRole("button", { name: "Discard my changes" }).click();
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Theirs");
     await page.getByLabel("Minimum charge").fill("2.00");
-    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("Draft saved.").waitFor();
     expect(await draftIn(page)).toMatchObject({ name: "Theirs", fees: { base_fee: "2.00" } });
   });
@@ -316,7 +316,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const questions = noteAsked(page);
     await charge.click();
     await page.keyboard.type("1");
-    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("Saved. Run a check to find all errors.").waitFor();
     await page.getByRole("link", { name: "Drafts" }).first().click();
     await page.getByRole("link", { name: "Done", exact: true }).click();
@@ -335,7 +335,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const draft = await drafts.begin(worldTariff(), "Half");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     await tier(page, 1).getByLabel("To, kg").fill("");
-    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByRole("button", { name: "Save draft" }).click();
     await tier(page, 1).locator(".field-error").waitFor();
     await expect.poll(() => tier(page, 1).getByLabel("To, kg").getAttribute("aria-invalid")).toBe("true");
   });
@@ -373,7 +373,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const draft = await drafts.begin(worldTariff(), "Gone");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     await chooseMore(page, "Delete…");
-    await page.getByRole("button", { name: "Delete the draft" }).click();
+    await page.getByRole("button", { name: "Delete draft" }).click();
     await page.getByText("Draft Gone deleted.").waitFor();
     expect((await drafts.call("GET", `tariff_drafts/${draft.id}`)).status).toBe(404);
     await page.goto(`/platform/drafts/${draft.id}`);
@@ -390,7 +390,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.getByRole("button", { name, exact: true }).waitFor();
     }
     await page.getByRole("list", { name: "Errors in fees and tiers" }).waitFor();
-    const allowed = /^(Check again|Show the first|Replay|Try again|Zoom in|Zoom out|Show all|Skip.*)$/;
+    const allowed = /^(Check again|Show first|Replay|Try again|Zoom in|Zoom out|Show all|Skip.*)$/;
     const main = page.getByRole("main");
     const buttons = await main.getByRole("button").allTextContents();
     const others = buttons.map((text) => text.replace(/^[+−⤢]/, "")).filter((it) => !allowed.test(it));

@@ -26,20 +26,20 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     const { query = "", default_schedule } = more;
     const draft = await begin(schedules, name, default_schedule);
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}${query}`);
-    await page.getByRole("button", { name: "Add a schedule" }).waitFor();
+    await page.getByRole("button", { name: "Add schedule" }).waitFor();
     const read = async () => (await drafts.call("GET", `tariff_drafts/${draft.id}/schedules`)).body.data;
     return { page, draft, read };
   };
   const group = (page: TestPage, name: string) => page.getByRole("group", { name, exact: true });
   const save = async (page: TestPage) => {
-    await page.getByRole("button", { name: "Save the schedules" }).click();
+    await page.getByRole("button", { name: "Save schedules" }).click();
     await page.getByText("Schedules saved.").waitFor();
   };
 
   test("a schedule is added, with its week, dates, slots and cut-offs, and checked", async () => {
     const { page, read } = await open([], "Spring");
     await page.getByText("None: times cannot be chosen.").waitFor();
-    await page.getByRole("button", { name: "Add a schedule" }).click();
+    await page.getByRole("button", { name: "Add schedule" }).click();
     await page.getByLabel("Time zone").fill("Europe/Berlin");
     const friday = group(page, "Friday");
     await page.getByRole("button", { name: "Add hours on Friday" }).click();
@@ -48,12 +48,12 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await friday.getByLabel("Extra charge").last().fill("2,50");
     await page.getByRole("button", { name: "Saturday as on Friday" }).click();
     await page.getByRole("button", { name: "Remove hours 1 of Saturday" }).click();
-    await page.getByRole("button", { name: "Add a date" }).click();
+    await page.getByRole("button", { name: "Add date" }).click();
     await page.getByLabel("Date", { exact: true }).fill("2030-12-25");
     await page.getByLabel("Note", { exact: false }).fill("Christmas Day");
     await page.getByLabel("Slot length, minutes").fill("30");
     await page.getByLabel("Lead time, minutes").fill("45");
-    await page.getByRole("button", { name: "Add a cut-off" }).click();
+    await page.getByRole("button", { name: "Add cut-off" }).click();
     const cutOff = group(page, "Cut-off 1");
     await cutOff.getByLabel("Monday").check();
     await cutOff.getByLabel("And before").fill("12:00");
@@ -80,7 +80,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
         },
       ],
     });
-    await page.getByRole("button", { name: "Check the draft" }).click();
+    await page.getByRole("button", { name: "Check draft" }).click();
     await page.getByText("No errors, 1 tier and 1 zone. It can be published.").waitFor();
   });
 
@@ -122,7 +122,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
       note: i === 0 ? "New Year" : "",
     }));
     const { page, read } = await open([scheduleOf({ exceptions })], "Holidays");
-    await expect.poll(() => page.getByRole("button", { name: "Add a date" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Add date" }).count()).toBe(0);
     await page.getByText("2030 (183)").click();
     await page.getByText("Closed (New Year)").waitFor();
     await expectWellShown(page, "schedule-dates");
@@ -147,7 +147,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await page.keyboard.press("Enter");
     await page.getByLabel("Offer pickups as soon as possible").focus();
     await page.keyboard.press("Space");
-    await page.getByRole("button", { name: "Save the schedules" }).focus();
+    await page.getByRole("button", { name: "Save schedules" }).focus();
     await page.keyboard.press("Enter");
     await page.getByText("Schedules saved.").waitFor();
     expect((await read()).schedules).toMatchObject([
@@ -164,7 +164,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await page.getByLabel("Lead time, minutes").fill("5");
     const theirs = { schedules: [scheduleOf({ name: "theirs" })] };
     await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { schedules: theirs });
-    await page.getByRole("button", { name: "Save the schedules" }).click();
+    await page.getByRole("button", { name: "Save schedules" }).click();
     await page.getByText("Someone else has changed these schedules.").waitFor();
     expect((await read()).schedules[0].name).toBe("theirs");
     await page.getByRole("button", { name: "Keep my changes" }).click();
@@ -179,7 +179,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await page.getByText("day, the default").waitFor();
     await page.getByLabel("Its schedule").selectOption("night");
     await page.getByLabel("Zone", { exact: true }).selectOption("Zone 1");
-    await page.getByRole("button", { name: "Set the schedule" }).click();
+    await page.getByRole("button", { name: "Set schedule" }).click();
     await page.getByText("Zones saved.").waitFor();
     await page.getByText("day, the default").waitFor({ state: "detached" });
     await expectWellShown(page, "schedule-zones");

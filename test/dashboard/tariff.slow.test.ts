@@ -148,7 +148,7 @@ describeDashboard("the tariff", (dashboard) => {
     await page.goto("/platform/tariff");
     await page.getByRole("button", { name: "Cancel…" }).click();
     await expectWellShown(page, "tariff-call-off");
-    await page.getByRole("button", { name: "Cancel the version" }).click();
+    await page.getByRole("button", { name: "Cancel version" }).click();
     await page.getByText(`Version ${scheduled} cancelled.`).waitFor();
     await rows(page).first().getByText("Cancelled").waitFor();
     await expect.poll(() => page.getByRole("heading", { name: /^Scheduled/ }).count()).toBe(0);

@@ -37,7 +37,7 @@ describeDashboard("Developers → Test mode", (dashboard) => {
       await stuck.waitFor({ state: "detached" });
       await deliver.getByText("Pick up").waitFor();
       await expectUsable(page);
-      await press(page, deliver.getByRole("button", { name: "Simulate an event" }));
+      await press(page, deliver.getByRole("button", { name: "Simulate event" }));
       await press(page, inDialog("Simulate event"));
       await deliver.getByText("Courier approaches").waitFor();
       await expectWellShown(page, "test-mode");

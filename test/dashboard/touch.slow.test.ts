@@ -38,7 +38,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await tapLink(page, "All");
     await expect.poll(() => rows(page).count()).toBe(2);
     await tapSummary(page, "Saved");
-    await tap(page, "Save this view");
+    await tap(page, "Save view");
     await page.getByRole("dialog").getByLabel("Name").fill("Of today");
     await tapInDialog(page, "Save");
     await page.locator("summary", { hasText: "Saved: Of today" }).waitFor();
@@ -92,7 +92,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await chooseMore(page, "Edit", (_, target) => target.tap());
     await page.getByLabel("Phone").fill("555 0101");
     await expectUsable(page);
-    await tapInDialog(page, "Save the changes");
+    await tapInDialog(page, "Save changes");
     await page.getByRole("link", { name: "555 0101" }).waitFor();
     await tapLink(page, "Book for this customer");
     for (const [label, text] of [
@@ -110,7 +110,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await page.getByRole("heading", { name: /^SHP-/ }).waitFor();
     await tap(page, "Record payment");
     await expectUsable(page);
-    await tapInDialog(page, "Record the payment");
+    await tapInDialog(page, "Record payment");
     await page.getByRole("button", { name: "Mark as picked up" }).waitFor();
     await chooseMore(page, "Receipt", (_, target) => target.tap());
     await page.getByText("$12.69 paid.").waitFor();
@@ -158,7 +158,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await book(service, own.apiKey, twice);
     const page = await open(`/customers/${customer.id}`, own);
     await chooseMore(page, "Merge another customer", (_, target) => target.tap());
-    await page.getByLabel("Find a customer").fill("byron");
+    await page.getByLabel("Find customer").fill("byron");
     await page.getByRole("option", { name: "A. Byron" }).tap();
     await expectUsable(page);
     await tapInDialog(page, "Merge A. Byron into Ada Lovelace");
@@ -168,7 +168,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await tap(page, "Change time zone");
     await page.getByLabel("Time zone", { exact: true }).selectOption("Asia/Tokyo");
     await expectUsable(page);
-    await tapInDialog(page, "Change the time zone");
+    await tapInDialog(page, "Change time zone");
     await page.locator("dl").getByText("Asia/Tokyo").waitFor();
   });
 });

@@ -43,10 +43,10 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByText("No webhooks yet").waitFor();
     await expectWellShown(page, "webhooks-none");
 
-    await page.getByRole("button", { name: "Add a webhook" }).click();
+    await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByLabel("URL").fill("ftp://example.org");
     await page.getByLabel("Delivered", { exact: true }).check();
-    await page.getByRole("button", { name: "Add the webhook" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Add webhook" }).click();
     await page
       .locator(".field-error")
       .getByText(/^URL must /)
@@ -60,7 +60,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByRole("button", { name: "Done" }).click();
 
     await page.getByText("No deliveries yet").waitFor();
-    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByRole("button", { name: "Send test event" }).click();
     await rows(page).getByText("Delivered").waitFor();
     expect(receiver.received.at(-1)?.body.type).toBe("webhook.test");
 
@@ -71,20 +71,20 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.locator(".facts").getByText("All events").waitFor();
 
     await chooseMore(page, "Rotate secret");
-    await page.getByRole("button", { name: "Generate a new secret" }).click();
+    await page.getByRole("button", { name: "Generate new secret" }).click();
     await page.getByRole("button", { name: "Done" }).click();
 
     await chooseMore(page, "Disable");
-    await page.getByRole("button", { name: "Disable the webhook" }).click();
+    await page.getByRole("button", { name: "Disable webhook" }).click();
     await page.getByText("No events are sent to this webhook.").waitFor();
     await expectWellShown(page, "webhook-disabled");
-    await expect.poll(() => page.getByRole("button", { name: "Send a test" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Send test event" }).count()).toBe(0);
     await page.getByRole("button", { name: "Enable" }).click();
-    await page.getByRole("button", { name: "Enable the webhook" }).click();
+    await page.getByRole("button", { name: "Enable webhook" }).click();
     await page.locator(".badge").getByText("Enabled").waitFor();
 
     await chooseMore(page, "Delete");
-    await page.getByRole("button", { name: "Delete the webhook" }).click();
+    await page.getByRole("button", { name: "Delete webhook" }).click();
     await page.getByText("No webhooks yet").waitFor();
     const { body } = await dashboard.service.request("/v1/webhooks", own);
     expect(body.data).toEqual([]);
@@ -195,11 +195,11 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await dashboard.service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
     const page = await open("", "viewer");
     await page.getByRole("table", { name: "Webhooks" }).waitFor();
-    await expect.poll(() => page.getByRole("button", { name: "Add a webhook" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Add webhook" }).count()).toBe(0);
     await expectWellShown(page, "webhooks");
     await page.goto(`/w/${dashboard.workspace.id}/settings/webhooks/${data.id}`);
     await rows(page).getByText("Delivered").waitFor();
-    const buttons = ["Send a test", "Edit", "Delete", "Disable", "Rotate secret", /again/];
+    const buttons = ["Send test event", "Edit", "Delete", "Disable", "Rotate secret", /again/];
     for (const name of buttons) await expect.poll(() => page.getByRole("button", { name }).count()).toBe(0);
   });
 });

@@ -64,7 +64,7 @@ describeDashboard(
     const fillRest = async (page: TestPage) => {
       await page.getByLabel("Pickup address").fill(BOOKING.pickup_address);
       await page.getByLabel("Dropoff address").fill(BOOKING.dropoff_address);
-      await page.getByLabel("Find a customer").fill("Grace Hopper");
+      await page.getByLabel("Find customer").fill("Grace Hopper");
       await page.getByRole("option", { name: "New customer" }).click();
       await page.getByLabel("Email", { exact: true }).fill("grace@example.org");
     };
@@ -215,7 +215,7 @@ describeDashboard(
       await pickup.getByLabel("Day").selectOption("Thu, Dec 3");
       await pickup.getByLabel("10:00 – 11:00 AM").check();
       await expectWellShown(page, "shipment-reschedule");
-      await page.getByRole("button", { name: "Save the times" }).click();
+      await page.getByRole("button", { name: "Save times" }).click();
       await page.getByText("Thu, Dec 3, 10:00 – 11:00 AM Berlin time").waitFor();
       expect(await read(reference)).toMatchObject({
         total: 5,
@@ -223,7 +223,7 @@ describeDashboard(
       });
       await chooseMore(page, "Reschedule");
       await pickup.getByLabel("As soon as possible").check();
-      await page.getByRole("button", { name: "Save the times" }).click();
+      await page.getByRole("button", { name: "Save times" }).click();
       await page.locator("dd").getByText("Berlin time").waitFor({ state: "detached" });
       expect(await read(reference)).toMatchObject({ pickup_window: null });
     });
@@ -238,7 +238,7 @@ describeDashboard(
       const pickup = group(page, "Pickup time");
       await pickup.getByLabel("At a time").check();
       await pickup.getByLabel("6:00 – 7:00 PM").check();
-      await page.getByRole("button", { name: "Save the times" }).click();
+      await page.getByRole("button", { name: "Save times" }).click();
       await page.getByText("The shipment is already paid").waitFor();
       await expectWellShown(page, "shipment-reschedule-refused");
       expect(await read(booked["reference"])).toMatchObject({ pickup_window: null, total: 5 });
@@ -258,10 +258,10 @@ describeDashboard(
       const page = await open(`/shipments/${reference}`);
       await chooseMore(page, "Edit");
       await page.getByText("Reference and notes").click();
-      await page.getByRole("button", { name: "Add a note" }).click();
+      await page.getByRole("button", { name: "Add note" }).click();
       await page.getByLabel("Name of note 1").fill("gate");
       await page.getByLabel("Text of note 1").fill("B");
-      await page.getByRole("button", { name: "Save the changes" }).click();
+      await page.getByRole("button", { name: "Save changes" }).click();
       await page.getByText("Changes saved.").waitFor();
       expect(await read(reference)).toMatchObject({
         metadata: { gate: "B" },

@@ -151,7 +151,7 @@ describeDashboard("a workspace", (dashboard) => {
       await expectWellShown(page, "overview-new");
       // The form suggests the browser's time zone.
       await page.getByRole("button", { name: "Change time zone" }).click();
-      await pressInDialog(page, "Change the time zone");
+      await pressInDialog(page, "Change time zone");
       await page.getByText("Choose your time zone.").waitFor({ state: "hidden" });
       const { body } = await dashboard.service.request("/v1/workspace", { apiKey: own.apiKey });
       expect(body.data.time_zone).toBe("America/New_York");
@@ -201,7 +201,7 @@ describeDashboard("a workspace", (dashboard) => {
     await page.getByRole("button", { name: "Change time zone" }).click();
     await page.getByLabel("Time zone", { exact: true }).selectOption("Asia/Katmandu");
     await expectWellShown(page, "time-zone-dialog");
-    await pressInDialog(page, "Change the time zone");
+    await pressInDialog(page, "Change time zone");
     await page.locator("dl").getByText("Asia/Katmandu").waitFor();
     await page.goto(`/w/${own.id}/shipments/${reference}`);
     await page.getByText("Mar 2, 2026, 12:00 AM Katmandu time").first().waitFor();

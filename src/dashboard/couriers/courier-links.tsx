@@ -63,10 +63,10 @@ function CreateLink({ courier: { id, name } }: LinksProps) {
   return (
     <RpcButton
       primary
-      button="Create a link"
+      button="Create link"
       method={createCourierLink}
-      title={`Create a link for ${name}`}
-      submit="Create the link"
+      title={`Create link for ${name}`}
+      submit="Create link"
       request={{ courier: id }}
       then={({ path }) => <LinkDialog url={new URL(path, location.origin).href} />}
     >
@@ -90,9 +90,9 @@ function RevokeLink({ link }: { readonly link: CourierLink }) {
   return (
     <RpcButton
       button="Revoke"
-      label="Revoke the link"
+      label="Revoke link"
       method={revokeCourierLink}
-      title="Revoke the link"
+      title="Revoke link"
       tone="danger"
       request={{ courier: link.courier, link: link.id }}
       done="Link revoked."

@@ -133,7 +133,7 @@ function Actions({ courier }: CourierProps) {
           button="Archive"
           method={CourierService.method.archiveCourier}
           title={`Archive ${name}`}
-          submit="Archive the courier"
+          submit="Archive courier"
           tone="danger"
           request={{ courier: id }}
           done="Courier archived."
@@ -146,7 +146,7 @@ function Actions({ courier }: CourierProps) {
         </RpcButton>
       </More>
       {isEdited && (
-        <Dialog title="Edit the courier" close={close}>
+        <Dialog title="Edit courier" close={close}>
           <Edit record={courier} form={CourierForm} close={close} />
         </Dialog>
       )}

@@ -50,10 +50,10 @@ function CreateCourier() {
   return (
     <RpcButton
       primary
-      button="Add a courier"
+      button="Add courier"
       method={CourierService.method.createCourier}
-      title="Add a courier"
-      submit="Add the courier"
+      title="Add courier"
+      submit="Add courier"
       fields={COURIER_FIELDS}
       done="Courier added."
       then={({ data }) => navigate(paths.courier({ workspace, courier: data!.id }))}

@@ -96,7 +96,7 @@ function Actions({ customer }: CustomerProps) {
         </DialogButton>
       </More>
       {isEdited && (
-        <Dialog title="Edit the customer" close={close}>
+        <Dialog title="Edit customer" close={close}>
           <Edit record={customer} form={CustomerForm} close={close} />
         </Dialog>
       )}

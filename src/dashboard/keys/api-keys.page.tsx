@@ -28,7 +28,7 @@ export function ApiKeysPage() {
   const list = useRpc(ApiKeyService.method.listApiKeys, {});
   const create = (
     <DialogButton primary dialog={createDialog(OWNER)}>
-      Create a key
+      Create key
     </DialogButton>
   );
   return (

@@ -118,7 +118,7 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
             owner.revoke(key.id)({
               title: `Revoke ${keyTitle(key)}`,
               tone: "danger",
-              submit: "Revoke the key",
+              submit: "Revoke key",
               done: "Key revoked.",
               children: <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>,
             }),
@@ -130,8 +130,8 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
 }
 
 export function createDialog<K extends Key>({ create, fields, secretText }: KeyOwner<K>): VNode {
-  const title = "Create a key";
-  return create({ title, submit: "Create the key", fields }, secretText);
+  const title = "Create key";
+  return create({ title, submit: "Create key", fields }, secretText);
 }
 
 /** Creates a dialog that asks how long the replaced keys stay active, then shows the new secret. */
@@ -145,7 +145,7 @@ export function rotateDialog(
       <OverlapField label={label} hint={hint} value={overlapSeconds} />
     </>
   );
-  return rotate({ ...dialog, submit: "Create a new key", children }, secretText);
+  return rotate({ ...dialog, submit: "Create new key", children }, secretText);
 }
 
 export const KEY_USE_COLUMNS: readonly Column<Key>[] = [

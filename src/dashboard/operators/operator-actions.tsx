@@ -73,7 +73,7 @@ export function OperatorActions({ operator }: ActionProps) {
             button="Revoke"
             method={revokeOperator}
             title={`Revoke ${name}`}
-            submit="Revoke the operator"
+            submit="Revoke operator"
             tone="danger"
             request={request}
             done={`${name} revoked.`}
@@ -137,7 +137,7 @@ export function OperatorKeys(props: { readonly operator: Operator }) {
   const isOwn = isSelf(operator, useAccount().email);
   const mayChange = operator.revokedAt === undefined && (isOwner || isOwn);
   const owner = keyOwnerOf(operator.id);
-  const create = <DialogButton dialog={createDialog(owner)}>Create a key</DialogButton>;
+  const create = <DialogButton dialog={createDialog(owner)}>Create key</DialogButton>;
   return (
     <Section title="Keys" actions={mayChange && create}>
       {operator.keys.length === 0 ? (

@@ -31,7 +31,7 @@ export function OperatorsPage() {
   const list = useList(OperatorService.method.listOperators, { includeRevoked });
   const create = (
     <DialogButton primary dialog={<CreateOperatorDialog />}>
-      Create an operator
+      Create operator
     </DialogButton>
   );
   return (
@@ -97,8 +97,8 @@ export function CreateOperatorDialog() {
   return (
     <RpcDialog
       method={OperatorService.method.createOperator}
-      title="Create an operator"
-      submit="Create the operator"
+      title="Create operator"
+      submit="Create operator"
       fields={{
         kind: {
           label: "Kind",

@@ -29,7 +29,7 @@ export function MembersSection() {
   const isAdmin = useRole("admin");
   const me = useAccount().id;
   const list = useRpc(listMembers, {});
-  const invite = <DialogButton dialog={<InviteDialog />}>Invite a member</DialogButton>;
+  const invite = <DialogButton dialog={<InviteDialog />}>Invite member</DialogButton>;
   const columns = columnsFor(me);
   return (
     <Section id="members" title="Members" actions={isAdmin && invite}>
@@ -48,8 +48,8 @@ export function InviteDialog() {
   return (
     <RpcDialog
       method={inviteMember}
-      title="Invite a member"
-      submit="Create a sign-in link"
+      title="Invite member"
+      submit="Create sign-in link"
       fields={{
         email: "Email",
         name: "Name",
@@ -110,8 +110,8 @@ function MemberActions({ member }: { readonly member: Member }) {
         button="Change role"
         label={`Change role: ${email}`}
         method={updateMember}
-        title={`Change the role of ${email}`}
-        submit="Change the role"
+        title={`Change role of ${email}`}
+        submit="Change role"
         request={{ person }}
         fields={{ role: ROLE_FIELD }}
         values={member}

@@ -291,7 +291,7 @@ export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
             isPaid(shipment) ? (
               <Receipt shipment={shipment} paidAt={paidAt} />
             ) : (
-              <Empty title="Not paid yet" link={{ ...up, label: "Show the shipment" }}>
+              <Empty title="Not paid yet" link={{ ...up, label: "Show shipment" }}>
                 The receipt is available once the shipment is paid.
               </Empty>
             )

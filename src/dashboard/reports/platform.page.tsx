@@ -64,10 +64,7 @@ function Revenues({ of }: { readonly of: WorkspaceBookings }) {
 function Busiest({ workspaces }: { readonly workspaces: readonly WorkspaceBookings[] }) {
   if (workspaces.length === 0) {
     return (
-      <Empty
-        title="No bookings on these days"
-        link={{ label: "Show the workspaces", href: paths.platformWorkspaces({}) }}
-      >
+      <Empty title="No bookings on these days" link={{ label: "Show workspaces", href: paths.platformWorkspaces({}) }}>
         Choose other days, or check that a workspace has a key and a payment provider.
       </Empty>
     );

@@ -33,10 +33,10 @@ export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
   const { id, role, isTest } = workspace;
   const acts: Hit[] = [];
   if (role >= MemberRole.MEMBER) {
-    acts.push({ label: "Book a shipment", href: paths.book({ workspace: id }) });
+    acts.push({ label: "Book shipment", href: paths.book({ workspace: id }) });
   }
   if (role >= MemberRole.ADMIN && !isTest) {
-    acts.push({ label: "Invite a member", run: opener(workspace, <InviteDialog />) });
+    acts.push({ label: "Invite member", run: opener(workspace, <InviteDialog />) });
   }
   return acts;
 }
@@ -45,11 +45,11 @@ export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
 export function platformActs(role = OperatorRole.UNSPECIFIED): readonly Hit[] {
   const acts: Hit[] = [];
   if (role >= OperatorRole.OPERATOR) {
-    acts.push({ label: "Create a workspace", run: () => openDialog(<CreateWorkspaceDialog />) });
+    acts.push({ label: "Create workspace", run: () => openDialog(<CreateWorkspaceDialog />) });
     acts.push({ label: "New tariff draft", href: paths.tariffDrafts({}, { new: "empty" }) });
   }
   if (role >= OperatorRole.OWNER) {
-    acts.push({ label: "Create an operator", run: () => openDialog(<CreateOperatorDialog />) });
+    acts.push({ label: "Create operator", run: () => openDialog(<CreateOperatorDialog />) });
   }
   return acts;
 }

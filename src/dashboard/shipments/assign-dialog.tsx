@@ -47,7 +47,7 @@ export function AssignDialog(props: Omit<ActDialogProps, "act">) {
   const { run, done } = useRun({ ...props, act }, parts);
   return (
     <Dialog
-      title={`Assign a courier: ${countText(shipments.length)}`}
+      title={`Assign courier: ${countText(shipments.length)}`}
       submit="Assign courier"
       close={close}
       run={async (form) => {
@@ -83,7 +83,7 @@ function CourierField({ courier, choose }: { readonly courier: string; readonly 
       {(data) =>
         data.length === 0 ? (
           <p>
-            No couriers yet. <a href={paths.couriers()}>Add a courier</a> first.
+            No couriers yet. <a href={paths.couriers()}>Add courier</a> first.
           </p>
         ) : (
           <SelectField

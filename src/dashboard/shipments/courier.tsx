@@ -72,8 +72,8 @@ export function CourierDialog({ shipment, close }: DialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.setCourier}
-      title="Assign a courier"
-      submit="Save the courier"
+      title="Assign courier"
+      submit="Save courier"
       request={{ shipment: reference }}
       fields={{
         name: "Name",
@@ -92,7 +92,7 @@ export function RemoveCourierDialog({ shipment, close }: DialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.removeCourier}
-      title="Remove the courier"
+      title="Remove courier"
       request={{ shipment: shipment.reference }}
       done="Courier removed."
       close={close}
@@ -106,8 +106,8 @@ export function AttemptDialog({ shipment, close }: DialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.recordAttempt}
-      title="Record a failed attempt"
-      submit="Record the attempt"
+      title="Record failed attempt"
+      submit="Record attempt"
       request={{ shipment: shipment.reference }}
       fields={{
         reason: { label: "Reason", choices: choicesOf(ATTEMPT_REASONS) },

@@ -129,7 +129,7 @@ export function ExistingCustomer(props: {
   return (
     <ComboboxField
       name={name}
-      label="Find a customer"
+      label="Find customer"
       value={text}
       maxLength={MAX_LENGTH}
       onInput={setText}

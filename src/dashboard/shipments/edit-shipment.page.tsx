@@ -34,8 +34,8 @@ export function EditShipmentPage({ workspace, reference }: ParametersOf<"editShi
       query={query}
       up={up}
       what="shipment"
-      title={() => "Edit the shipment"}
-      fallbackTitle="Edit the shipment"
+      title={() => "Edit shipment"}
+      fallbackTitle="Edit shipment"
       missing={`No shipment of this workspace has the reference ${reference}.`}
       unlinked
       quiet
@@ -50,7 +50,7 @@ export function EditShipmentPage({ workspace, reference }: ParametersOf<"editShi
             />
           </div>
         ) : (
-          <Empty title="It cannot be edited" link={{ ...up, label: "Show the shipment" }}>
+          <Empty title="It cannot be edited" link={{ ...up, label: "Show shipment" }}>
             Members can edit shipments until they are delivered or cancelled.
           </Empty>
         )

@@ -102,8 +102,8 @@ export function ProofDialog({ shipment, close }: DialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.recordProof}
-      title="Record a proof of delivery"
-      submit="Record the proof"
+      title="Record proof of delivery"
+      submit="Record proof"
       request={{ shipment: reference }}
       fields={{
         receivedBy: "Received by",
@@ -122,7 +122,7 @@ export function WaiveDialog({ shipment, close }: DialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.waiveVerification}
-      title="Waive the verification"
+      title="Waive verification"
       request={{ shipment: shipment.reference }}
       fields={{ reason: { label: "Reason", isLong: true } }}
       done="Verification waived."

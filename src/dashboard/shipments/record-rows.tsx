@@ -66,11 +66,7 @@ function Rows({ name, label, what, columns, rows: initial, max }: RowsProps) {
               />
             </div>
           ))}
-          {rows.length < max && (
-            <Button onClick={() => setRows([...rows, rowOf(empty)])}>
-              Add {/^[aeiou]/.test(what) ? "an" : "a"} {what}
-            </Button>
-          )}
+          {rows.length < max && <Button onClick={() => setRows([...rows, rowOf(empty)])}>Add {what}</Button>}
         </div>
       )}
     </Field>

@@ -30,9 +30,9 @@ export function SaveButtons(props: {
     <>
       {isArranged && <Button onClick={() => void keep()}>Save as my “{name}”</Button>}
       <RpcButton
-        button="Save this view"
+        button="Save view"
         method={saveFilter}
-        title="Save this view"
+        title="Save view"
         submit="Save"
         request={{ workspace, query: text }}
         fields={{ name: label, ...(mayShare && { shared: "Share it with the workspace" }) }}
@@ -69,7 +69,7 @@ export function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
       {sharedBy === undefined && (
         <RpcButton
           button="Rename"
-          label={`Rename the view ${name}`}
+          label={`Rename view ${name}`}
           method={renameSavedFilter}
           title={`Rename “${name}”`}
           submit="Rename"
@@ -79,7 +79,7 @@ export function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
           done={(form) => `Renamed to “${textOf(form, "name")}”.`}
         />
       )}
-      <Button label={`Delete the view ${name}`} onClick={() => void remove()}>
+      <Button label={`Delete view ${name}`} onClick={() => void remove()}>
         Delete
       </Button>
     </>

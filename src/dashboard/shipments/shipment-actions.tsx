@@ -100,7 +100,7 @@ export function ShipmentActions(props: {
           </Button>
         ))}
         <a class="button" href={labelsHref([shipment])}>
-          Print the label
+          Print label
         </a>
         {isPaid(shipment) && (
           <a class="button" href={paths.receipt({ reference })}>

@@ -52,7 +52,7 @@ export function StepDialog(props: DialogProps & { readonly step: Step; readonly 
 
 function StaleDialog({ shipment, close }: DialogProps) {
   return (
-    <Dialog title="The shipment has changed" submit="Show the shipment" close={close}>
+    <Dialog title="The shipment has changed" submit="Show shipment" close={close}>
       <p>
         Its status is <StateBadge {...shipment} /> now. Check it before you continue.
       </p>
@@ -65,8 +65,8 @@ function PaymentDialog({ shipment, close }: DialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.recordPayment}
-      title="Record a payment"
-      submit="Record the payment"
+      title="Record payment"
+      submit="Record payment"
       request={(form) => ({
         shipment: shipment.reference,
         currency: textOf(form, "currency").toUpperCase(),
@@ -111,7 +111,7 @@ function CancelDialog({ shipment, close }: DialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.cancelShipment}
-      title="Cancel the shipment"
+      title="Cancel shipment"
       dismiss="Keep it"
       tone="danger"
       request={{ shipment: shipment.reference }}
@@ -145,7 +145,7 @@ function RefundDialog({ shipment, close }: DialogProps) {
   return (
     <RpcDialog
       method={ShipmentService.method.recordRefund}
-      title="Record the refund"
+      title="Record refund"
       request={{ shipment: shipment.reference }}
       done="Refund recorded."
       close={close}
@@ -174,8 +174,8 @@ function RescheduleDialog({ shipment, close }: DialogProps) {
   const problem = useMemo(() => refused && problemOfMove(windows.reword(refused), shipment), [refused]);
   const isPaid = shipment.paymentStatus === PaymentStatus.PAID;
   return (
-    <Dialog title="Reschedule the shipment" close={close}>
-      <Form name="Reschedule the shipment" action={{ ...move, problem }} submit="Save the times" cancel={close}>
+    <Dialog title="Reschedule shipment" close={close}>
+      <Form name="Reschedule shipment" action={{ ...move, problem }} submit="Save times" cancel={close}>
         <p>
           {isPaid
             ? "The shipment is paid, so its price is fixed. Choose times that cost no more than the current ones."

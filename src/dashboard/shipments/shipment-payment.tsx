@@ -107,7 +107,7 @@ function Uncounted({ shipment: { reference } }: PaymentProps) {
             request={{ shipment: reference }}
             done="Payment accepted."
           >
-            Accept the payment
+            Accept payment
           </RpcActionButton>
         </div>
       )}
@@ -149,7 +149,7 @@ function PayLink({ shipment, connection }: PaymentProps) {
       {mayCreate && (
         <div class="actions">
           <ActionButton primary action={{ ...create, problem: undefined }}>
-            Create a pay link
+            Create pay link
           </ActionButton>
         </div>
       )}
@@ -179,7 +179,7 @@ function OpenPayLink(props: {
       </div>
       <div class="actions">
         <a class="button" ref={link} href={url} target="_blank" rel="noreferrer">
-          Open the pay link
+          Open pay link
         </a>
       </div>
     </>
@@ -218,7 +218,7 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
             request={{ shipment: shipment.reference }}
             done="The refund is being retried."
           >
-            Retry the refund
+            Retry refund
           </RpcActionButton>
         </div>
       )}

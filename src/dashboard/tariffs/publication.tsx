@@ -27,7 +27,7 @@ export function CancelSchedule(props: { readonly version: TariffVersion }) {
       button="Cancel…"
       method={TariffService.method.callOffTariff}
       title={`Cancel version ${version}?`}
-      submit="Cancel the version"
+      submit="Cancel version"
       tone="danger"
       request={{ version }}
       done={`Version ${version} cancelled.`}

@@ -215,7 +215,7 @@ function Exceptions({ schedule, change }: Props) {
         </details>
       ))}
       <div class="row-buttons">
-        {exceptions.length < MAX_EXCEPTIONS && <Button onClick={add}>Add a date</Button>}
+        {exceptions.length < MAX_EXCEPTIONS && <Button onClick={add}>Add date</Button>}
         {past.length > 0 && (
           <Button quiet onClick={() => replace(exceptions.filter((row) => !past.includes(row)))}>
             Remove {past.length === 1 ? "the past date" : `${past.length} past dates`}
@@ -276,8 +276,8 @@ function ExceptionFields(props: ExceptionProps) {
               {hours.length === 0 ? "Open at some hours" : "Add hours"}
             </Button>
           )}
-          <Button quiet destructive label={`Remove the date, ${name}`} onClick={remove}>
-            Remove the date
+          <Button quiet destructive label={`Remove date, ${name}`} onClick={remove}>
+            Remove date
           </Button>
         </div>
       </FieldGroup>
@@ -333,7 +333,7 @@ function CutOffs({ schedule, change }: Props) {
       ))}
       <div class="row-buttons">
         {cut_offs.length < MAX_CUT_OFFS && (
-          <Button onClick={() => replace([...cut_offs, newCutOff()])}>Add a cut-off</Button>
+          <Button onClick={() => replace([...cut_offs, newCutOff()])}>Add cut-off</Button>
         )}
       </div>
     </FieldGroup>
@@ -382,8 +382,8 @@ function CutOff(props: {
         <TextField {...field("at")} label="By" type="time" />
       </div>
       <div class="row-buttons">
-        <Button quiet destructive label={`Remove the cut-off ${number}`} onClick={remove}>
-          Remove the cut-off
+        <Button quiet destructive label={`Remove cut-off ${number}`} onClick={remove}>
+          Remove cut-off
         </Button>
       </div>
     </div>

@@ -12,7 +12,7 @@ import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faul
 import { toast } from "../ui/toast.tsx";
 
 const FEES_FORM = "fees-form";
-const SAVE = "Save the draft";
+const SAVE = "Save draft";
 
 /** A form for a draft's name, fees and tiers. Faults are shown at their fields. */
 export function DraftForm(props: {
@@ -87,7 +87,7 @@ function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (t
       ))}
       {tiers.length === 0 && <p class="minor">No tiers: no shipment can be priced.</p>}
       {tiers.length < MAX_TIERS && (
-        <Button onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}>Add a tier</Button>
+        <Button onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}>Add tier</Button>
       )}
     </fieldset>
   );

@@ -34,7 +34,7 @@ interface SchedulesProps {
 }
 
 const SCHEDULES_FORM = "schedules-form";
-const SAVE = "Save the schedules";
+const SAVE = "Save schedules";
 
 export function DraftSchedules(props: SchedulesProps) {
   const { draft, faults } = props;
@@ -138,7 +138,7 @@ function Schedules(props: SchedulesFieldsProps) {
         ))}
         {schedules.length < MAX_SCHEDULES && (
           <div class="row-buttons">
-            <Button onClick={add}>Add a schedule</Button>
+            <Button onClick={add}>Add schedule</Button>
           </div>
         )}
       </FieldGroup>
@@ -194,8 +194,8 @@ function Schedule(props: {
         <>
           <ScheduleFields schedule={schedule} change={props.change} />
           <div class="row-buttons">
-            <Button destructive onClick={props.remove} label={`Remove the schedule ${name}`}>
-              Remove the schedule
+            <Button destructive onClick={props.remove} label={`Remove schedule ${name}`}>
+              Remove schedule
             </Button>
           </div>
         </>

@@ -195,7 +195,7 @@ function ZoneSchedules(props: Props) {
       <h3>Schedules of the zones</h3>
       <DescriptionList items={[...bySchedule].map(([schedule, zones]) => [schedule, namesText(zones)])} />
       {mayChange && names.length > 0 && (
-        <Form action={set} submit="Set the schedule">
+        <Form action={set} submit="Set schedule">
           <div class="field-row">
             <SelectField
               name="zone"

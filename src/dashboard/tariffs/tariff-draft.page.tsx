@@ -139,7 +139,7 @@ function CheckButton({ query }: { readonly query: Query<CheckTariffResponse | un
       busy={isRequested && query.isLoading}
       onClick={() => (isRequested ? query.reload() : changeQuery({ check: "on" }, { replace: true }))}
     >
-      {isRequested ? "Check again" : "Check the draft"}
+      {isRequested ? "Check again" : "Check draft"}
     </Button>
   );
 }
@@ -167,7 +167,7 @@ function CheckNote(props: {
           {checkedText(data, props.faults)}{" "}
           {data.faults.length > 0 && (
             <Button quiet onClick={showFirstFault}>
-              Show the first
+              Show first
             </Button>
           )}
         </p>
@@ -231,8 +231,8 @@ function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
       destructive
       button="Delete…"
       method={TariffService.method.deleteTariffDraft}
-      title={`Delete the draft ${draft.name}?`}
-      submit="Delete the draft"
+      title={`Delete draft ${draft.name}?`}
+      submit="Delete draft"
       tone="danger"
       request={{ draft: draft.id }}
       done={`Draft ${draft.name} deleted.`}

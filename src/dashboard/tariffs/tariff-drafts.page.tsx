@@ -58,7 +58,7 @@ function NewDraft({ from }: { readonly from: string | undefined }) {
     <RpcDialog
       method={TariffService.method.createTariffDraft}
       title="New draft"
-      submit="Create the draft"
+      submit="Create draft"
       close={() => changeQuery({ new: undefined }, { replace: true })}
       fields={{
         name: { label: "Name", placeholder: "Spring" },

@@ -38,7 +38,7 @@ export function TariffPage() {
 
 function NoTariff() {
   return (
-    <Empty title="No tariff is in force yet" link={{ label: "Show the drafts", href: paths.tariffDrafts({}) }}>
+    <Empty title="No tariff is in force yet" link={{ label: "Show drafts", href: paths.tariffDrafts({}) }}>
       Quotes and bookings are blocked until one is published. Prepare a draft and publish it.
     </Empty>
   );

@@ -142,7 +142,7 @@ function MoveDialog({ now, move }: { readonly now: Date; readonly move: Move }) 
   const timeZone = useTimeZone();
   return (
     <Dialog
-      title="Move the clock forward"
+      title="Advance clock"
       submit="Move it"
       run={async (form) => {
         const [date = "", time = ""] = textOf(form, "time").split("T");
@@ -177,20 +177,20 @@ const SCENARIOS: Readonly<Record<SimulationScenario, string>> = {
 const STEPS: Readonly<Record<SimulatedStep, string>> = {
   [SimulatedStep.UNSPECIFIED]: "Unknown",
   [SimulatedStep.PAY]: "Pay",
-  [SimulatedStep.DECLINE_PAYMENT]: "Decline the payment",
-  [SimulatedStep.ASSIGN_COURIER]: "Assign a courier",
+  [SimulatedStep.DECLINE_PAYMENT]: "Decline payment",
+  [SimulatedStep.ASSIGN_COURIER]: "Assign courier",
   [SimulatedStep.ARRIVE]: "Courier arrives",
   [SimulatedStep.PICK_UP]: "Pick up",
   [SimulatedStep.TRAVEL]: "Courier approaches",
-  [SimulatedStep.FAIL_ATTEMPT]: "Fail an attempt",
+  [SimulatedStep.FAIL_ATTEMPT]: "Fail attempt",
   [SimulatedStep.DELIVER]: "Deliver",
   [SimulatedStep.RETURN]: "Return",
   [SimulatedStep.CANCEL]: "Cancel",
   [SimulatedStep.REFUND]: "Refund",
-  [SimulatedStep.FAIL_REFUND]: "Fail the refund",
-  [SimulatedStep.OPEN_DISPUTE]: "Open a dispute",
-  [SimulatedStep.WIN_DISPUTE]: "Win the dispute",
-  [SimulatedStep.LOSE_DISPUTE]: "Lose the dispute",
+  [SimulatedStep.FAIL_REFUND]: "Fail refund",
+  [SimulatedStep.OPEN_DISPUTE]: "Open dispute",
+  [SimulatedStep.WIN_DISPUTE]: "Win dispute",
+  [SimulatedStep.LOSE_DISPUTE]: "Lose dispute",
 };
 
 const STEP_CHOICES = Object.entries(STEPS).filter(([step]) => step !== "0");
@@ -247,9 +247,9 @@ const TAKE: Column<RunningSimulation> = {
     <span class="row-actions">
       <RpcButton
         button="Simulate"
-        label={`Simulate an event for ${shipment}`}
+        label={`Simulate event for ${shipment}`}
         method={TestService.method.takeTestStep}
-        title={`Simulate an event for ${shipment}`}
+        title={`Simulate event for ${shipment}`}
         submit="Simulate event"
         request={{ shipment }}
         fields={{

@@ -46,7 +46,7 @@ export function OpenDialog() {
 
 export interface DialogProps {
   readonly title: string;
-  /** Label that names the action, such as `Cancel the shipment`, never `OK`. No button if omitted. */
+  /** Label that names the action, such as `Cancel shipment`, never `OK`. No button if omitted. */
   readonly submit?: string;
   /**
    * Runs the action with the form's data and an idempotency key. Refusals are shown in the dialog. On success the
@@ -138,7 +138,7 @@ export function RpcButton<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * Shows a secret once. `what` names the secret: "key" gives the label "Copy the key". Escape does
+ * Shows a secret once. `what` names the secret: "key" gives the label "Copy key". Escape does
  * not close the dialog unless `isOptional` is set, because the secret cannot be shown again.
  */
 export function SecretDialog(props: {

@@ -54,9 +54,9 @@ export function EditForm<R extends Versioned>(
   const problem = useMemo(() => (edit.problem && reword ? reword(edit.problem) : edit.problem), [edit.problem]);
   return (
     <Form
-      name={`Edit the ${what}`}
+      name={`Edit ${what}`}
       action={{ ...edit, problem: isStale ? undefined : problem }}
-      submit="Save the changes"
+      submit="Save changes"
       cancel={close}
       bar={bar}
     >

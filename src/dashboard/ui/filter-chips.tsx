@@ -39,7 +39,7 @@ export function FilterChips(props: { readonly fields: FilterFields; readonly day
               <Editor chip={chip} fields={fields} />
             </Menu>
             {isSet(chip) && (
-              <IconButton quiet sign="×" label={`Remove the filter ${chip.label}`} onClick={() => remove([chip])} />
+              <IconButton quiet sign="×" label={`Remove filter ${chip.label}`} onClick={() => remove([chip])} />
             )}
           </span>
         ))}

@@ -59,7 +59,7 @@ export function PeekView(props: {
   return (
     <section class="peek" aria-label="Opened beside the list">
       <div class="peek-bar">
-        <a href={href(peek.key)}>Open the page</a>
+        <a href={href(peek.key)}>Open page</a>
         <IconButton quiet sign="×" label="Close" onClick={close} />
       </div>
       <IsPeek.Provider value>

@@ -61,7 +61,7 @@ function NoSuchPage() {
   return (
     <div class="problem" role="alert">
       <p>This page does not exist with these filters.</p>
-      <Button onClick={() => changeQuery(FIRST_PAGE)}>Show the first page</Button>
+      <Button onClick={() => changeQuery(FIRST_PAGE)}>Show first page</Button>
     </div>
   );
 }

@@ -55,10 +55,10 @@ export function CreateWebhook() {
   return (
     <RpcButton
       primary
-      button="Add a webhook"
+      button="Add webhook"
       method={createWebhook}
-      title="Add a webhook"
-      submit="Add the webhook"
+      title="Add webhook"
+      submit="Add webhook"
       request={typesIn}
       fields={FIELDS}
       then={({ data, secret }) => {
@@ -85,7 +85,7 @@ export function WebhookActions({ webhook }: ActionProps) {
         <RpcButton
           button="Edit"
           method={updateWebhook}
-          title="Edit the webhook"
+          title="Edit webhook"
           submit="Save"
           request={(form) => ({ ...request, ...typesIn(form) })}
           fields={FIELDS}
@@ -96,7 +96,7 @@ export function WebhookActions({ webhook }: ActionProps) {
           button="Rotate secret"
           method={rotateWebhookSecret}
           title="Rotate the secret"
-          submit="Generate a new secret"
+          submit="Generate new secret"
           request={request}
           then={({ secret }) => <WebhookSecret secret={secret} />}
         >
@@ -111,7 +111,7 @@ export function WebhookActions({ webhook }: ActionProps) {
           destructive
           button="Delete"
           method={deleteWebhook}
-          title="Delete the webhook"
+          title="Delete webhook"
           tone="danger"
           request={request}
           done="Webhook deleted."
@@ -132,7 +132,7 @@ function SwitchButton({ webhook: { id, enabled } }: ActionProps) {
       primary={!enabled}
       button={enabled ? "Disable" : "Enable"}
       method={updateWebhook}
-      title={enabled ? "Disable the webhook" : "Enable the webhook"}
+      title={enabled ? "Disable webhook" : "Enable webhook"}
       tone={enabled ? "danger" : "primary"}
       request={{ webhook: id, enabled: !enabled }}
       done={enabled ? "Webhook disabled." : "Webhook enabled."}

@@ -143,7 +143,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
           request={{ webhook: webhook.id }}
           done="Test event sent."
         >
-          Send a test
+          Send test event
         </RpcActionButton>
       )}
       {isAdmin && <WebhookActions webhook={webhook} />}

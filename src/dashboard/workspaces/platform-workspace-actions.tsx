@@ -32,9 +32,9 @@ export function WorkspaceActions(props: ActionProps) {
     <>
       <RpcButton
         primary
-        button="Invite a member"
+        button="Invite member"
         method={admin.inviteWorkspaceMember}
-        title={`Invite a member of ${name}`}
+        title={`Invite member of ${name}`}
         submit="Make a link"
         request={request}
         fields={{
@@ -142,7 +142,7 @@ export function LimitsButton({ workspace: { id, name: title, limits } }: ActionP
       button="Change limits"
       method={admin.updateWorkspaceLimits}
       title={`Limits of ${title}`}
-      submit="Change the limits"
+      submit="Change limits"
       request={{ workspace: id }}
       done="Limits updated."
     >

@@ -113,8 +113,8 @@ export function CreateWorkspaceDialog() {
   return (
     <RpcDialog
       method={WorkspaceAdminService.method.createWorkspace}
-      title="Create a workspace"
-      submit="Create the workspace"
+      title="Create workspace"
+      submit="Create workspace"
       then={({ data, apiKey }) => {
         const openWorkspace = () => navigate(paths.platformWorkspace({ workspace: data!.id }));
         return (
@@ -230,7 +230,7 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
   const buttons = (
     <>
       <DialogButton dialog={rotateAll}>Rotate all</DialogButton>
-      <DialogButton dialog={createDialog(owner)}>Create a key</DialogButton>
+      <DialogButton dialog={createDialog(owner)}>Create key</DialogButton>
     </>
   );
   return (

@@ -58,7 +58,7 @@ export function StripeActions(props: ConnectionProps) {
       )}
       {(!isStripe || ownKey) && (
         <DialogButton primary={ownKey && state === REVOKED} dialog={<KeyDialog {...props} />}>
-          {isStripe ? "Replace the key" : "Use your own key"}
+          {isStripe ? "Replace key" : "Use your own key"}
         </DialogButton>
       )}
       {!isStripe && (
@@ -139,8 +139,8 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
   return (
     <RpcDialog
       method={PaymentConnectionService.method.setPaymentKey}
-      title={ownKey ? "Replace the key" : "Use your own key"}
-      submit={ownKey ? "Replace the key" : isTest ? CONNECT_TEST : "Connect Stripe"}
+      title={ownKey ? "Replace key" : "Use your own key"}
+      submit={ownKey ? "Replace key" : isTest ? CONNECT_TEST : "Connect Stripe"}
       request={(form) => ({
         paymentProvider: "stripe",
         restrictedKey: beginning(form, "restricted_key", ["rk", "sk"], `_${mode}_`),

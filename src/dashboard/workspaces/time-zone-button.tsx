@@ -18,7 +18,7 @@ export function TimeZoneButton<I extends DescMessage>(props: {
       {...call}
       button="Change time zone"
       title={`Time zone of ${name}`}
-      submit="Change the time zone"
+      submit="Change time zone"
       done="Time zone updated."
     >
       <p>The workspace’s pages show times in this time zone. The overview counts days in it, including past days.</p>
