@@ -257,9 +257,7 @@ describeDashboard("the search", (dashboard) => {
     const owned = await openAsOperator(dashboard, "/platform", "owner");
     await owned.getByRole("button", { name: "Search" }).click();
     const acts = owned.getByRole("group", { name: "Actions" }).getByRole("option");
-    await expect
-      .poll(() => acts.allInnerTexts())
-      .toEqual(["Create workspace", "New tariff draft", "Create operator"]);
+    await expect.poll(() => acts.allInnerTexts()).toEqual(["Create workspace", "New tariff draft", "Create operator"]);
     await box(owned).fill("create w");
     await expect.poll(() => acts.allInnerTexts()).toEqual(["Create workspace"]);
     await owned.keyboard.press("Enter");
