@@ -101,6 +101,13 @@ export declare type DeliveryAttempt = Message<"shipments.v1.DeliveryAttempt"> & 
    * @generated from field: optional string note = 4;
    */
   note?: string | undefined;
+
+  /**
+   * Whether a photo was recorded. `GetProofPhoto` returns the photo of the last attempt until another one is recorded.
+   *
+   * @generated from field: bool photo = 5;
+   */
+  photo: boolean;
 };
 
 /**
@@ -136,6 +143,13 @@ export declare type DeliveryAttemptValid = Message<"shipments.v1.DeliveryAttempt
    * @generated from field: optional string note = 4;
    */
   note?: string | undefined;
+
+  /**
+   * Whether a photo was recorded. `GetProofPhoto` returns the photo of the last attempt until another one is recorded.
+   *
+   * @generated from field: bool photo = 5;
+   */
+  photo: boolean;
 };
 
 /**

@@ -2337,6 +2337,14 @@ export declare type RecordAttemptRequest = Message<"shipments.v1.RecordAttemptRe
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
   occurredAt?: Timestamp | undefined;
+
+  /**
+   * A JPEG photo that shows why the attempt failed. The limits of the photo of `RecordProof` apply. It is not proof of
+   * delivery.
+   *
+   * @generated from field: optional bytes photo = 5;
+   */
+  photo?: Uint8Array | undefined;
 };
 
 /**
@@ -2371,6 +2379,14 @@ export declare type RecordAttemptRequestValid = Message<"shipments.v1.RecordAtte
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
   occurredAt?: Timestamp | undefined;
+
+  /**
+   * A JPEG photo that shows why the attempt failed. The limits of the photo of `RecordProof` apply. It is not proof of
+   * delivery.
+   *
+   * @generated from field: optional bytes photo = 5;
+   */
+  photo?: Uint8Array | undefined;
 };
 
 /**
@@ -3616,7 +3632,7 @@ export declare const ShipmentService: GenService<{
     output: typeof WaiveVerificationResponseSchema;
   },
   /**
-   * Returns the photo taken at the door. Over HTTP, the body is the picture (image/jpeg).
+   * Returns the photo taken at the door, or at the last failed attempt. Over HTTP, the body is the picture (image/jpeg).
    *
    * @generated from rpc shipments.v1.ShipmentService.GetProofPhoto
    */

@@ -56,11 +56,7 @@ export const ACTS: Readonly<Record<ActKind, Rule>> = {
   },
   fail: {
     from: ["awaiting_pickup", "in_transit"],
-    // An attempt discards earlier proof, so the photo follows the attempt.
-    calls: ({ reason = "other", note, ...pictures }) => [
-      { name: "attempts", body: { reason, ...(note && { note }) } },
-      ...proof(pictures),
-    ],
+    calls: ({ reason = "other", note }) => [{ name: "attempts", body: { reason, ...(note && { note }) } }],
     changes: (shipment, { reason = "other", note = null }, at) => ({
       stage: shipment.status === "awaiting_pickup" ? "assigned" : null,
       attempts: [...shipment.attempts, { end: nextEnd(shipment), reason, note, attempted_at: at }],

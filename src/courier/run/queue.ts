@@ -52,8 +52,6 @@ export function withQueued(
     const own = acts.filter((act) => act.shipment === confirmed.reference && act.courier === courier);
     const conflict = own.findIndex((act) => act.conflict !== undefined);
     return own.slice(0, conflict < 0 ? own.length : conflict).reduce<Shipment>((shipment, act) => {
-      const changing = act.calls.findIndex(({ name }) => name !== "proof");
-      if (act.sent > changing) return shipment;
       return { ...shipment, ...ACTS[act.kind].changes(shipment, act.details, act.at) };
     }, confirmed);
   });

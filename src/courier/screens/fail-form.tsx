@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { PhotoField } from "../inputs/photo-field.tsx";
 import type { Details } from "../run/acts.ts";
-import { ATTEMPT_REASONS, nextEnd } from "../run/shipment.ts";
+import { ATTEMPT_REASONS } from "../run/shipment.ts";
 import { type FormProps, NoteField, SubmitPart, withText } from "./form-parts.tsx";
 import { useApp } from "./state.ts";
 
-/** The reason why a pickup or delivery failed. The service stores photos only at the dropoff. */
-export function FailForm({ shipments: [shipment], label, onRecord }: FormProps) {
+/** The reason why a pickup or delivery failed. */
+export function FailForm({ label, onRecord }: FormProps) {
   const { t } = useApp();
   const [reason, setReason] = useState<Details["reason"]>();
   const [photo, setPhoto] = useState<string>();
@@ -30,7 +30,7 @@ export function FailForm({ shipments: [shipment], label, onRecord }: FormProps) 
         ))}
       </fieldset>
       <NoteField isRequired={reason === "other"} />
-      {nextEnd(shipment) === "dropoff" && <PhotoField t={t} photo={photo} isRequired={false} onTake={setPhoto} />}
+      <PhotoField t={t} photo={photo} isRequired={false} onTake={setPhoto} />
       <SubmitPart {...{ missing, label }} />
     </form>
   );

@@ -33,7 +33,8 @@ export function synchronize(): Promise<Synchronized> {
 /** Sends the next call of an act, and records the result. Returns the response that decided it. */
 async function send(act: QueuedAct): Promise<Answer | undefined> {
   const { name, body } = act.calls[act.sent]!;
-  const pictures = name === "proof" ? await transact("readonly", (tx) => tx.pictures(act.seq)) : undefined;
+  const pictures =
+    name === "proof" || name === "attempts" ? await transact("readonly", (tx) => tx.pictures(act.seq)) : undefined;
   const key = act.sent === 0 ? act.id : `${act.id}-${act.sent}`;
   const path = `/v1/shipments/${act.shipment}`;
   const answer = await call(`${path}/${name}`, { ...body, ...pictures }, key);

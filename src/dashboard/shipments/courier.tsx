@@ -6,6 +6,7 @@ import { RpcDialog } from "../ui/dialog.tsx";
 import { choicesOf } from "../ui/fields.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
+import { Photo } from "./proof.tsx";
 
 export const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
   [DeliveryStage.UNSPECIFIED]: undefined,
@@ -25,7 +26,7 @@ const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
 
 /** Courier, progress and failed attempts. Empty until any of them is reported. */
 export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
-  const { courier, stage, pickupEta, dropoffEta, attempts } = shipment;
+  const { courier, stage, pickupEta, dropoffEta, attempts, proof } = shipment;
   if ((courier ?? stage ?? pickupEta ?? dropoffEta) === undefined && attempts.length === 0) {
     return undefined;
   }
@@ -46,13 +47,14 @@ export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
         <div class="note">
           <h3>Failed attempts</h3>
           <ol class="timeline">
-            {attempts.toReversed().map(({ end, attemptedAt, reason, note }, i) => (
+            {attempts.toReversed().map(({ end, attemptedAt, reason, note, photo }, i) => (
               <li key={attempts.length - i}>
                 <span>
                   {end === RouteEnd.PICKUP ? "Pickup" : "Dropoff"}: {ATTEMPT_REASONS[reason]}
                 </span>{" "}
                 <Time at={attemptedAt} exact />
                 {note && <p class="minor">{note}</p>}
+                {photo && i === 0 && !proof?.photo && <Photo reference={shipment.reference} />}
               </li>
             ))}
           </ol>

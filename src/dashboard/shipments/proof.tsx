@@ -65,7 +65,7 @@ interface PictureProps {
   readonly reference: string;
 }
 
-function Photo({ reference }: PictureProps) {
+export function Photo({ reference }: PictureProps) {
   const { data, problem } = useRpc(ShipmentService.method.getProofPhoto, { shipment: reference });
   return <Picture name="Photo" type="image/jpeg" bytes={data?.jpeg} why={problem?.message} />;
 }

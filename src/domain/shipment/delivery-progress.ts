@@ -23,6 +23,8 @@ export interface Attempt {
   readonly atMs: number;
   readonly reason: AttemptReason;
   readonly note: string | null;
+  /** Whether a photo was recorded. Absent if not. */
+  readonly photo?: true;
 }
 
 /** Estimated time of arrival at each end, in milliseconds since the epoch. null if unknown. */

@@ -67,13 +67,14 @@ export function writePictures(
   }
 }
 
-/** Selects a picture. Pictures recorded before a failed attempt are stored, but are not proof. */
+/** Selects a picture. Pictures recorded before a failed attempt are stored, but cannot be read. */
 const FIND = `
   select content, object_key as "objectKey" from proof_picture
   where workspace_id = $1 and shipment_reference = $2 and kind = $3
     and exists (
       select from shipment
-      where workspace_id = $1 and reference = $2 and progress -> 'proof' ->> $3 = 'true')`;
+      where workspace_id = $1 and reference = $2
+        and (progress -> 'proof' ->> $3 = 'true' or progress -> 'attempts' -> -1 ->> $3 = 'true'))`;
 
 /**
  * Responds with a picture of a shipment. Over HTTP, the body is the picture.

@@ -1,45 +1,33 @@
 import { hash } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageShape } from "@bufbuild/protobuf";
+import { AttemptReasonSchema } from "../../../gen/shipments/v1/courier_pb.js";
 import {
   GetProofPhotoResponseSchema,
   GetProofSignatureResponseSchema,
-  type RecordProofRequestValid,
+  type RecordAttemptRequest,
+  type RecordProofRequest,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { refuse } from "../../domain/refusal.ts";
 import { stateError } from "../../domain/shipment/shipment-state.ts";
-import { NO_PROGRESS } from "../../domain/shipment/delivery-progress.ts";
+import { type AttemptReason, NO_PROGRESS } from "../../domain/shipment/delivery-progress.ts";
 import { type DeliveryProof, MAX_WRONG_PINS, NO_PROOF } from "../../domain/shipment/delivery-proof.ts";
 import { cleanJpeg } from "../../domain/shipment/clean-jpeg.ts";
 import { cleanPng } from "../../domain/shipment/clean-png.ts";
 import type { CleanedPicture } from "../../domain/shipment/picture.ts";
+import { compileEnumName } from "../../json/records.ts";
+import type { Call } from "../../pipeline/call.ts";
 import { type Changed, stateAfter } from "./change-shipment.ts";
 import { type Pictures, pictureResponse, writePictures } from "./proof-picture.entity.ts";
-import { changeBy, report } from "./report-progress.ts";
-import type { ShipmentFunctions } from "./shipment-deps.ts";
+import { changeBy, failAttempt, report } from "./report-progress.ts";
+import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
 const { method } = ShipmentService;
 
 export const PROOF_CHANGES = {
-  async recordProof(request, call, { changeShipment, now }) {
-    const pictures: Pictures = {
-      ...(await cleaned("photo", request.photo, cleanJpeg)),
-      ...(await cleaned("signature", request.signature, cleanPng)),
-    };
-    const key = { workspace: call.caller.workspaceId, reference: request.shipment };
-    return changeShipment({
-      method: method.recordProof,
-      // Request as compared for idempotency. Contains digests instead of pictures.
-      request: {
-        ...request,
-        ...Object.fromEntries(Object.entries(pictures).map(([kind, bytes]) => [kind, hash("sha256", bytes, "buffer")])),
-      },
-      call,
-      change: (row, _facts, at) => recordProof(row, { ...request, pictures }, at),
-      write: (tx, written: Pictures) => writePictures(tx, key, written, now()),
-    });
-  },
+  recordProof: changeWithPictures(method.recordProof, recordProof),
+  recordAttempt: changeWithPictures(method.recordAttempt, recordAttempt),
 
   waiveVerification: changeBy(
     method.waiveVerification,
@@ -62,6 +50,39 @@ export const PROOF_PICTURES = {
     ),
 } satisfies Partial<ShipmentFunctions>;
 
+/**
+ * Returns the handler of a method that records pictures of a shipment.
+ *
+ * @param change returns the changed shipment and the pictures to store
+ */
+function changeWithPictures<M extends typeof method.recordProof | typeof method.recordAttempt>(
+  of: M,
+  change: (row: ShipmentRow, request: MessageShape<M["input"]>, pictures: Pictures, at: Date) => Changed<Pictures>,
+) {
+  return async (
+    request: MessageShape<M["input"]> & { readonly shipment: string; readonly signature?: Uint8Array },
+    call: Call,
+    { changeShipment, now }: Pick<ShipmentDeps, "changeShipment" | "now">,
+  ) => {
+    const pictures: Pictures = {
+      ...(await cleaned("photo", request.photo, cleanJpeg)),
+      ...(await cleaned("signature", request.signature, cleanPng)),
+    };
+    const key = { workspace: call.caller.workspaceId, reference: request.shipment };
+    return changeShipment({
+      method: of,
+      // Request as compared for idempotency. Contains digests instead of pictures.
+      request: {
+        ...request,
+        ...Object.fromEntries(Object.entries(pictures).map(([kind, bytes]) => [kind, hash("sha256", bytes, "buffer")])),
+      },
+      call,
+      change: (row, _facts, at) => change(row, request, pictures, at),
+      write: (tx, written: Pictures) => writePictures(tx, key, written, now()),
+    });
+  };
+}
+
 /** @throws Refusal FIELD_INVALID if the picture is invalid */
 async function cleaned(
   subject: keyof Pictures,
@@ -77,12 +98,8 @@ async function cleaned(
 /** Records proof. If the PIN is wrong, records only the attempt, without an event. */
 function recordProof(
   row: ShipmentRow,
-  {
-    pin,
-    receivedBy,
-    note,
-    pictures,
-  }: Pick<RecordProofRequestValid, "pin" | "receivedBy" | "note"> & { readonly pictures: Pictures },
+  { pin, receivedBy, note }: RecordProofRequest,
+  pictures: Pictures,
   at: Date,
 ): Changed<Pictures> {
   const recorded = {
@@ -116,6 +133,27 @@ function recordProof(
       : `${left} ${left === 1 ? "attempt is" : "attempts are"} left. After that, the verification must be waived`;
   const refusal = refuse("PIN_WRONG", `pin is wrong. ${next}.`, { subject: "pin" });
   return { row: counted, made: {}, refusal };
+}
+
+const reasonOf = compileEnumName<AttemptReason>(AttemptReasonSchema);
+
+/** Records a failed attempt. */
+function recordAttempt(
+  row: ShipmentRow,
+  { reason: number, note: given, occurredAt }: RecordAttemptRequest,
+  pictures: Pictures,
+  at: Date,
+): Changed<Pictures> {
+  const reason = reasonOf(number)!;
+  const note = given || null;
+  if (reason === "other" && note === null) {
+    throw refuse("FIELD_INVALID", "note is required when the reason is other.", { subject: "note" });
+  }
+  const attempts = row.progress?.attempts ?? [];
+  const isKnown = attempts.some((known) => known.reason === reason && known.atMs === at.getTime());
+  // A repetition without a stored response, for example after days without a network, is not another attempt.
+  if (occurredAt !== undefined && isKnown) return { row, made: {} };
+  return { row: failAttempt(row, { reason, note, ...(pictures.photo && { photo: true }) }, at), made: pictures };
 }
 
 /**

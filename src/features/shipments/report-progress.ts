@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { AttemptReasonSchema, DeliveryStageSchema } from "../../../gen/shipments/v1/courier_pb.js";
+import { DeliveryStageSchema } from "../../../gen/shipments/v1/courier_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { refuse } from "../../domain/refusal.ts";
 import type { End } from "../../domain/route-ends.ts";
 import {
-  type AttemptReason,
+  type Attempt,
   type Courier,
   type DeliveryProgress,
   type DeliveryStage,
@@ -26,7 +26,6 @@ import type { ShipmentRow } from "./shipment-row.ts";
 import type { Call } from "../../pipeline/call.ts";
 
 const { method } = ShipmentService;
-const reasonOf = compileEnumName<AttemptReason>(AttemptReasonSchema);
 const stageNameOf = compileEnumName<DeliveryStage>(DeliveryStageSchema);
 
 const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff" } as const;
@@ -47,24 +46,8 @@ export const PROGRESS_CHANGES = {
     return reportCourier(row, { etas, arrivedAt: stageName && END_OF_STAGE[stageName] }, at);
   }),
 
-  recordAttempt: changeBy(method.recordAttempt, (row, request, at) => {
-    const reason = reasonOf(request.reason)!;
-    const note = request.note || null;
-    if (reason === "other" && note === null) {
-      const text = "note is required when the reason is other.";
-      throw refuse("FIELD_INVALID", text, { subject: "note" });
-    }
-    // A repetition without a stored response, for example after days without a network, is not another attempt.
-    const isRepeated = request.occurredAt !== undefined && hasAttempt(row, reason, at);
-    return isRepeated ? row : failAttempt(row, { reason, note }, at);
-  }),
-
   returnShipment: changeBy(method.returnShipment, (row, _, at) => applyTrigger(row, "return", at)),
 } satisfies Partial<ShipmentFunctions>;
-
-function hasAttempt({ progress }: ShipmentRow, reason: AttemptReason, at: Date): boolean {
-  return (progress?.attempts ?? []).some((known) => known.reason === reason && known.atMs === at.getTime());
-}
 
 /** Maximum difference between an ETA and the current time, in milliseconds. */
 const MAX_ETA_MS = 366 * 24 * 60 * 60_000;
@@ -114,11 +97,7 @@ export function reportCourier(
  *
  * @throws Refusal SHIPMENT_STATE, also after the maximum number of attempts
  */
-export function failAttempt(
-  row: ShipmentRow,
-  why: { readonly reason: AttemptReason; readonly note: string | null },
-  at: Date,
-): ShipmentRow {
+export function failAttempt(row: ShipmentRow, why: Omit<Attempt, "end" | "atMs">, at: Date): ShipmentRow {
   const isOnItsWay = row.status === "in_transit";
   const end = isOnItsWay ? "dropoff" : "pickup";
   const isPinSpent = row.progress?.proof?.pinVerified === true && row.verification !== null;

@@ -151,7 +151,7 @@ function progressRecord({ status, progress }: ShipmentRow) {
     pickupEta: etas.pickup,
     dropoffEta: etas.dropoff,
     proof,
-    attempts: attempts.map((attempt) => ({ ...attempt, attemptedAt: attempt.atMs })),
+    attempts: attempts.map((attempt) => ({ photo: false, ...attempt, attemptedAt: attempt.atMs })),
   };
 }
 

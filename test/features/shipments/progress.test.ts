@@ -50,7 +50,7 @@ test("a shipment shows its courier's progress from the assignment to the return,
   expect(soon).toEqual({ ...moved, ...small });
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
   const failed = await data(as.recordAttempt({ shipment, reason: "other", note: "Dog" }));
-  const attempt = { end: "dropoff", reason: "other", note: "Dog", attempted_at: ANY_TIME };
+  const attempt = { end: "dropoff", reason: "other", note: "Dog", attempted_at: ANY_TIME, photo: false };
   expect(failed).toEqual({ ...soon, ...changed, dropoff_eta: null, attempts: [attempt] });
 
   const returned = await data(as.returnShipment({ shipment }));

@@ -190,6 +190,19 @@ test("a proof from before a failed attempt does not count for a later delivery",
   ]);
 });
 
+test("the photo of a failed attempt can be read, but proves no delivery", async () => {
+  const { reference: shipment } = await bring("photo");
+  const { attempts, proof } = await data(courier.recordAttempt({ shipment, reason: "refused", photo }));
+  expect([attempts, proof]).toEqual([
+    [{ end: "dropoff", attempted_at: ANY_TIME, reason: "refused", note: null, photo: true }],
+    null,
+  ]);
+  expect((await as.getProofPhoto({ shipment })).status).toBe(200);
+  await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified("photo"));
+  await data(courier.recordAttempt({ shipment, reason: "nobody_there" }));
+  await expectRefused(as.getProofPhoto({ shipment }), "PICTURE_NOT_FOUND");
+});
+
 test("a PIN that was entered before a failed attempt is replaced, because the courier knows it", async () => {
   const { reference: shipment, dropoff_pin: first } = await bring("pin");
   await data(courier.recordProof({ shipment, pin: first }));
