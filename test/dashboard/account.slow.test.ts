@@ -15,7 +15,7 @@ describeDashboard("the account", (dashboard) => {
 
   const rows = (page: TestPage) => rowsOf(page, "Sessions");
 
-  test("the name is changed, and is not left empty", async () => {
+  test("changes the name and refuses an empty one", async () => {
     const page = await open("name@example.org");
     await expectWellShown(page, "account");
     await page.getByLabel("Name").fill("");
@@ -29,7 +29,7 @@ describeDashboard("the account", (dashboard) => {
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Augusta King");
   });
 
-  test("keys of one character are switched off in this browser", async () => {
+  test("single-character shortcuts can be turned off in this browser", async () => {
     const page = await open("keys@example.org");
     await page.getByLabel("Use these keys in this browser").uncheck();
     const opensMenu = async () => {
@@ -44,7 +44,7 @@ describeDashboard("the account", (dashboard) => {
     expect(await opensMenu()).toBe(true);
   });
 
-  test("another session is signed out, and comes back to where it was by a new link", async () => {
+  test("signs out another session, which returns to its page with a new link", async () => {
     const page = await open("twice@example.org");
     const other = await open("twice@example.org", FIREFOX);
     await other.goto(`/w/${dashboard.workspace.id}/settings/webhooks`);
@@ -65,7 +65,7 @@ describeDashboard("the account", (dashboard) => {
     await other.getByText("No webhooks yet").waitFor();
   });
 
-  test("signing out here ends the session, and the page is asked for again after signing in", async () => {
+  test("signing out here ends the session, and signing in again returns to the page", async () => {
     const page = await open("here@example.org");
     await page.getByRole("button", { name: "Sign out here" }).click();
     await page.getByText("Sign in with a link").waitFor();

@@ -29,7 +29,7 @@ describeDashboard(
     const options = (page: TestPage) => page.getByRole("listbox").getByRole("option");
     const latitude = (page: TestPage, end: string) => page.locator(`[name=${end}_lat]`).inputValue();
 
-    test("an address is found and chosen by the keyboard alone, and brings its point", async () => {
+    test("finds and chooses an address with the keyboard, which sets its point", async () => {
       const page = await open();
       await tabTo(page, box(page, "Pickup"));
       await page.keyboard.type("12 west", { delay: 20 });
@@ -60,7 +60,7 @@ describeDashboard(
       await expect.poll(() => latitude(page, "dropoff")).toBe("40.73");
     });
 
-    test("a touch chooses an address", async () => {
+    test("chooses an address by touch", async () => {
       const page = await openAsMember(dashboard, "/book", {}, { hasTouch: true });
       await box(page, "Pickup").fill("200 east");
       await options(page).first().tap();
@@ -68,7 +68,7 @@ describeDashboard(
       await expect.poll(() => latitude(page, "pickup")).toBe("40.73");
     });
 
-    test("a click on the map fills the address, but none that was typed, and what is far apart is said", async () => {
+    test("a click on the map fills an empty address but keeps a typed one, and a large distance is reported", async () => {
       const page = await open("?dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5");
       await page.locator(".fold summary").first().click();
       await page.getByLabel("Pickup latitude").fill("40.7551, -73.9811");
@@ -85,7 +85,7 @@ describeDashboard(
       await expect.poll(() => latitude(page, "pickup")).toBe("40.7302");
     });
 
-    test("a pin that is moved by keys fills the address where it is left", async () => {
+    test("moving a pin with the keyboard fills the address of its last position", async () => {
       const page = await open("?pickup_lat=40.7302&pickup_lng=-73.9861");
       const pin = page.getByRole("application", { name: /^Pickup at/ });
       await tabTo(page, pin);
@@ -95,7 +95,7 @@ describeDashboard(
       await page.getByRole("link", { name: "© OpenStreetMap contributors" }).waitFor();
     });
 
-    test("an address that is chosen stays when that of a point before is found late", async () => {
+    test("a chosen address stays if the address of an earlier point arrives late", async () => {
       const page = await open("?pickup_lat=40.7302&pickup_lng=-73.9861");
       const { requested, release } = await holdBack(page, "ReverseGeocode");
       await page.getByRole("application", { name: /^Pickup at/ }).focus();
@@ -110,7 +110,7 @@ describeDashboard(
       await expect.poll(() => latitude(page, "pickup")).toBe("40.755");
     });
 
-    test("an address whose point is moved to where none is found is said to be far from it", async () => {
+    test("an address whose point moves to where no address is found is reported as far away", async () => {
       const page = await open();
       await box(page, "Pickup").fill("12 west");
       await options(page).first().click();
@@ -121,7 +121,7 @@ describeDashboard(
       await expect.poll(() => box(page, "Pickup").inputValue()).toBe(HOUSE);
     });
 
-    test("the addresses that the chosen customer used last come first", async () => {
+    test("lists the chosen customer's recent addresses first", async () => {
       const { apiKey } = dashboard.workspace;
       const { customer } = await book(dashboard.service, apiKey, {
         customer_email: "recent@example.org",
@@ -136,7 +136,7 @@ describeDashboard(
       await expect.poll(() => latitude(page, "pickup")).toBe("40.758");
     });
 
-    test("while the geocoder fails, addresses are typed and booked all the same", async () => {
+    test("addresses can be typed and booked while the geocoder fails", async () => {
       standIn.answer = (response) => response.writeHead(500).end();
       const page = await openAsMember(dashboard, "/book");
       await box(page, "Pickup").fill("77 nowhere");

@@ -30,7 +30,7 @@ describeDashboard("Settings → API", (dashboard) => {
     return copied;
   }
 
-  test("a key is created with a name, shown once, and works", async () => {
+  test("creates a key with a name that works and is shown once", async () => {
     const page = await open();
     const { port } = new URL(dashboard.service.grpcUrl);
     await page.getByText(`http://127.0.0.1:${port}/shipments.v1.ShipmentService/`).waitFor();
@@ -52,7 +52,7 @@ describeDashboard("Settings → API", (dashboard) => {
     expect(await page.content()).not.toContain(secret);
   });
 
-  test("a change whose dialog was closed before its response came closes no other dialog", async () => {
+  test("a late response of a closed dialog does not close another dialog", async () => {
     const page = await open("admin", await dashboard.service.addWorkspace());
     const { release } = await holdBack(page, "UpdateApiKey");
     await page.getByRole("button", { name: /^Edit/ }).click();
@@ -65,7 +65,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await expect.poll(() => page.getByRole("dialog", { name: /^Revoke/ }).isVisible()).toBe(true);
   });
 
-  test("a key is created read-only, is shown as such, and is given another name and scope", async () => {
+  test("creates a read-only key, shows it as such, and changes its name and scope", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("admin", own);
     await page.getByRole("button", { name: "Create key" }).click();
@@ -87,7 +87,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await eventually("the new scope", async () => (await book()) === 201);
   });
 
-  test("a key is rotated: the new one works at once, and the old one until its overlap ends", async () => {
+  test("rotates a key, so that the new one works immediately and the old one until its overlap ends", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("admin", own);
     await page.getByRole("button", { name: /^Rotate/ }).click();
@@ -108,7 +108,7 @@ describeDashboard("Settings → API", (dashboard) => {
     expect(await callWith(secret)).toBe(200);
   });
 
-  test("a key is revoked after a question, but the last one is not", async () => {
+  test("revokes a key after confirmation, but not the last one", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("admin", own);
     await page.getByRole("button", { name: /^Revoke/ }).click();
@@ -128,7 +128,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await eventually("the end of the key", async () => (await callWith(secret)) === 401);
   });
 
-  test("the command on the page quotes at the address that the reader sees", async () => {
+  test("the command on the page calls the address in the browser", async () => {
     const page = await open();
     await page.getByRole("button", { name: "Copy command", exact: true }).click();
     const command = await page.evaluate<string>("navigator.clipboard.readText()");
@@ -141,7 +141,7 @@ describeDashboard("Settings → API", (dashboard) => {
     expect([answer.status, answer.body.total]).toEqual([200, 12.69]);
   });
 
-  test("limits and what was used stand beside each other", async () => {
+  test("shows limits and usage next to each other", async () => {
     const page = await open();
     const table = page.getByRole("table", { name: "Limits and usage" });
     await table.waitFor();
@@ -158,8 +158,8 @@ describeDashboard("Settings → API", (dashboard) => {
     await expect.poll(() => chart.getByRole("rowheader").count()).toBe(24);
   });
 
-  describe("for a member who is no admin", () => {
-    test("keys are shown without anything to do", async () => {
+  describe("for a member who is not an admin", () => {
+    test("keys are shown without actions", async () => {
       const page = await open("member");
       await expect.poll(() => rows(page).getByRole("button").count()).toBe(0);
       await expect.poll(() => page.getByRole("button", { name: "Create key" }).count()).toBe(0);

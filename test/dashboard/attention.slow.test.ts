@@ -17,7 +17,7 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-describeDashboard("what needs attention", (dashboard) => {
+describeDashboard("items that need attention", (dashboard) => {
   const entry = (page: TestPage) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Needs attention" });
   const items = (page: TestPage) => page.locator(".attention-list li");
@@ -53,7 +53,7 @@ describeDashboard("what needs attention", (dashboard) => {
     return { ...own, reference: shipment["reference"] };
   }
 
-  test("is counted on every page, listed worst first, and goes away once it is done", async () => {
+  test("are counted on every page, listed by severity, and removed once they are resolved", async () => {
     const own = await addTroubled();
     const page = await openAsMember(dashboard, "/customers", { workspace: own });
     await entry(page).getByText("4", { exact: true }).waitFor();
@@ -77,7 +77,7 @@ describeDashboard("what needs attention", (dashboard) => {
     await page.waitForURL("**/settings/webhooks/wh_*");
   });
 
-  test("all refunds that are due are listed with their sum and recorded, not only those that are named", async () => {
+  test("all due refunds are listed with their sum and recorded, beyond the named ones", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     for (let i = 0; i < 12; i++) await bookAnd(service, own.apiKey, ["pay", "cancel"]);
@@ -94,7 +94,7 @@ describeDashboard("what needs attention", (dashboard) => {
     expect(body.data).toHaveLength(12);
   });
 
-  test("is nothing in a workspace where all is well, and says what would be there", async () => {
+  test("are absent in a healthy workspace, where the page explains what would appear", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
     await page.getByText("Nothing needs attention").waitFor();
@@ -102,7 +102,7 @@ describeDashboard("what needs attention", (dashboard) => {
     await expectWellShown(page, "attention-none");
   });
 
-  test("is what stops bookings, with the way to payments, by keyboard alone", async () => {
+  test("include a blocked booking with a keyboard-accessible link to payments", async () => {
     const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
     await page.getByText("No payment provider accepts payments for this workspace.").waitFor();
@@ -111,7 +111,7 @@ describeDashboard("what needs attention", (dashboard) => {
     await page.getByText("Routes can already be quoted.").waitFor();
   });
 
-  test("is a dot on a phone's navigation, and all of it works by touch", async () => {
+  test("are a dot on a phone's navigation, and work by touch", async () => {
     const own = await addTroubled();
     const page = await openAsMember(dashboard, "", { workspace: own }, PHONE);
     const navigation = page.getByRole("button", { name: "Navigation" });
@@ -125,7 +125,7 @@ describeDashboard("what needs attention", (dashboard) => {
     await page.getByRole("banner").getByText("Test mode", { exact: true }).waitFor();
   });
 
-  test("of all workspaces is on a page of operators, and counted there, by keys alone", async () => {
+  test("of all workspaces are listed and counted on a page for operators, by keyboard", async () => {
     const own = await addTroubled();
     const { em } = dashboard.service.app;
     await em.execute("update workspace set name = 'Corner Shop' where id = ?", [own.id]);
@@ -153,7 +153,7 @@ describeDashboard("what needs attention", (dashboard) => {
     await page.getByRole("heading", { name: "Corner Shop", level: 1 }).waitFor();
   });
 
-  test("the one menu goes by keys from place to place, and every place has a picture of its own", async () => {
+  test("the menu moves between pages by keyboard, and every page has its own icon", async () => {
     const page = await dashboard.newPage();
     const email = await signInAsOperator(page, dashboard, "owner");
     await linkFor(dashboard.service, dashboard.workspace, { email });

@@ -6,7 +6,7 @@ const NAME = { field: "name", before: "Shop", after: "Store" };
 const SCOPE = { field: "scope", before: "full", after: "read_only" };
 const change = (field: string) => ({ field, after: "1" });
 
-test("whatever can be in the audit log has a choice and a sentence, and nothing else has", () => {
+test("exactly the actions of the audit log have a choice and a sentence", () => {
   expect(ACTIONS.map(([action]) => action).toSorted()).toEqual([...AUDIT_ACTIONS].toSorted());
   for (const [action] of ACTIONS) expect(actWords(action, []).join("")).not.toContain(action);
 });
@@ -20,7 +20,7 @@ test.each([
   ["CheckPaymentConnection", [], ["checked the Stripe account of ", ", which had changed"]],
   ["SignIn", [change("link_made_by")], ["signed in with a link that another person created", undefined]],
   ["FoldWorkspace", [], ["performed FoldWorkspace on ", ""]],
-] as const)("%s of %j is said as %j", (action, changes, words) => {
+] as const)("%s with %j is described as %j", (action, changes, words) => {
   expect(actWords(action, changes)).toEqual(words);
 });
 
@@ -34,15 +34,15 @@ test.each([
   ["tariff_draft/3", [], "draft 3"],
   ["person/5", [], "member 5"],
   ["fleet_car/5", [], "fleet car 5"],
-] as const)("%s with %j is said as %j", (subject, changes, words) => {
+] as const)("%s with %j is described as %j", (subject, changes, words) => {
   expect(subjectWords(subject, changes)).toBe(words);
 });
 
-test("a subject whose present name the service knows is said by it", () => {
+test("a subject is described with its current name if known", () => {
   expect(subjectWords("person/5", [], "ada@example.org")).toBe("the member ada@example.org");
 });
 
-test("of a list only what differs is said, by its fields", () => {
+test("lists only the changed fields of a list", () => {
   const tier = { min_kg: 0, max_kg: 5, flat_fee: "" };
   const tiers = [tier, { ...tier, max_kg: 10 }];
   const change = { field: "tiers", before: JSON.stringify([tier]), after: JSON.stringify(tiers) };
@@ -59,7 +59,7 @@ test("of a list only what differs is said, by its fields", () => {
   expect(partsOf(NAME)).toEqual([NAME]);
 });
 
-test("properties are said in words", () => {
+test("field names are readable words", () => {
   expect(["max_weight_kg", "ends_at", "api_key/key_1.ends_at"].map(fieldWords)).toEqual([
     "Max weight kg",
     "End",

@@ -32,7 +32,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   const total = (page: TestPage) => page.locator(".quote strong data");
   const submit = (page: TestPage) => page.getByRole("button", { name: /^Book/ });
 
-  test("books what was clicked on the map, once however often the button is clicked", async () => {
+  test("books the points clicked on the map, once even if the button is clicked repeatedly", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("", "member", own);
     await page.getByText("The price appears when").waitFor();
@@ -93,7 +93,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     });
   });
 
-  test("a booking whose answer was lost is booked once when it is tried again", async () => {
+  test("retrying a booking with a lost response books once", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open(COVERED, "member", own);
     await total(page).waitFor();
@@ -112,7 +112,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     expect(references).toEqual([page.url().split("/").at(-1)]);
   });
 
-  test("places are chosen by keys alone, at the cross in the middle of the map", async () => {
+  test("chooses locations with the keyboard, at the cross in the center of the map", async () => {
     const page = await open();
     await page.getByRole("application").focus();
     await page.keyboard.press("Enter");
@@ -126,7 +126,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     expect(Number(dropoff)).toBeGreaterThan(Number(pickup));
   });
 
-  test("the price is that of the address, and follows what is typed and pasted", async () => {
+  test("the price is that of the URL and follows typed and pasted changes", async () => {
     const page = await open(COVERED);
     await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
     await page.getByLabel("Weight in kg").fill("5");
@@ -149,7 +149,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await expect.poll(() => page.getByLabel("Pickup latitude").inputValue()).toBe("40.6782");
   });
 
-  test("what cannot be served says how far it is outside, and is not booked", async () => {
+  test("an uncovered location reports its distance to the zones and cannot be booked", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open(COVERED.replace("40.758", "41.9"), "member", own);
     await page.getByText(/pickup point is outside the coverage zones, \d+ km from/).waitFor();
@@ -161,7 +161,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     expect(await listed(own)).toEqual([]);
   });
 
-  test("all that an empty booking lacks is said at once", async () => {
+  test("reports all missing fields of an empty booking together", async () => {
     const page = await open("");
     await page.getByText("The price appears when").waitFor();
     await submit(page).click();
@@ -179,7 +179,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     ]);
   });
 
-  test("what is missing or wrong is said at its field", async () => {
+  test("reports missing or invalid values at their fields", async () => {
     const page = await open(COVERED);
     await page.getByLabel("Find customer").fill("not an address");
     await page.getByRole("option", { name: "New customer" }).click();
@@ -212,7 +212,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await expect.poll(() => invalid.count()).toBe(4);
   });
 
-  test("an existing customer is found by a part of the name, or by the email", async () => {
+  test("finds an existing customer by a part of the name or by the email", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     await book(service, own.apiKey, { customer_name: "Alan Turing", customer_email: "al@x.org" });
@@ -234,10 +234,10 @@ describeDashboard("quoting and booking", (dashboard) => {
     expect(made!["customer"]).toEqual(before!["customer"]);
   });
 
-  describe("a price that changes meanwhile", () => {
+  describe("a price that changes before the booking", () => {
     const dearer = { ...SAMPLE_TARIFF, base_fee: "20.00" };
 
-    test("does not change the booking by the quote that is shown", async () => {
+    test("does not affect a booking with the shown quote", async () => {
       const { service } = dashboard;
       const own = await service.addWorkspace();
       const page = await open(COVERED, "member", own);
@@ -251,7 +251,7 @@ describeDashboard("quoting and booking", (dashboard) => {
       await publishDocument(service.app.em, SAMPLE_TARIFF);
     });
 
-    test("is shown where quotes are not honoured, and nothing is booked before it was seen", async () => {
+    test("is shown if quotes are not honored, and must be seen before booking", async () => {
       const { service } = dashboard;
       const own = await service.addWorkspace();
       const page = await open(COVERED, "member", own);
@@ -269,7 +269,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     });
   });
 
-  test("how long the price holds is counted down, and it is asked for anew when it no longer does", async () => {
+  test("counts down how long the price holds and requests a new one when it expires", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const page = await open(COVERED, "member", own);
@@ -289,7 +289,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await publishDocument(service.app.em, SAMPLE_TARIFF);
   });
 
-  test("a workspace that cannot book says what to do, and still gives prices", async () => {
+  test("a workspace that cannot book shows the fix and still gives prices", async () => {
     const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
     const page = await open(COVERED, "member", own);
     await page.getByText("Bookings are currently blocked.").waitFor();
@@ -299,7 +299,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await expectWellShown(page, "book-blocked");
   });
 
-  test("a viewer gets prices, and is offered no booking", async () => {
+  test("a viewer gets prices but cannot book", async () => {
     const page = await open(COVERED, "viewer");
     await total(page).waitFor();
     await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Quote");

@@ -17,6 +17,6 @@ test.each([
   ],
   ["curl/8.17.0", "curl/8.17.0"],
   ["", "Unknown browser"],
-])("%s is said as %s", (userAgent, text) => {
+])("%s is described as %s", (userAgent, text) => {
   expect(browserText(userAgent)).toBe(text);
 });

@@ -232,7 +232,7 @@ export async function enter(page: Page, target: Locator): Promise<void> {
 
 /** Two ways to work without a mouse: browser options for each, and how to press an element. */
 export const WITHOUT_POINTER = [
-  ["by keys alone", {}, enter],
+  ["by keyboard", {}, enter],
   ["by touch", PHONE, (_: Page, target: Locator) => target.tap()],
 ] as const;
 

@@ -11,11 +11,11 @@ test.each([
   [21, 4, true, 30, [0, 10, 20, 30]],
   [0.3, 2, false, 0.4, [0, 0.2, 0.4]],
   [1_234_567, 4, false, 1_500_000, [0, 500_000, 1_000_000, 1_500_000]],
-])("an axis to %d in about %d steps", (peak, steps, isWhole, max, ticks) => {
+])("an axis up to %d with about %d steps", (peak, steps, isWhole, max, ticks) => {
   expect(scaleTo(peak, steps, isWhole)).toEqual({ max, ticks });
 });
 
-test("an axis reaches its peak in few steps, whatever that is", () => {
+test("an axis reaches any peak in few steps", () => {
   const peaks = fc.double({ min: 1e-6, max: 1e15, noNaN: true });
   fc.assert(
     fc.property(peaks, fc.boolean(), (peak, isWhole) => {
@@ -36,6 +36,6 @@ test.each([
   [30, 4, [0, 10, 29]],
   [92, 2, [0, 91]],
   [92, 1, [0]],
-])("of %d points, with room for %d names, are named", (count, max, named) => {
+])("labels are chosen for %d points with room for %d", (count, max, named) => {
   expect(namedPoints(count, max)).toEqual(named);
 });

@@ -24,7 +24,7 @@ function shown(marks: readonly Mark<string>[], worldSize = WORLD_SIZE) {
   return Object.fromEntries(clusters.map(({ key, members }) => [key, members().toSorted().join(", ")]));
 }
 
-test("what comes first later leaves the others their keys, and takes none", () => {
+test("a new first mark keeps the keys of the other clusters", () => {
   const before = { a: "shipment a", b: "shipment b, shipment c", d: "shipment d, shipment e" };
   expect(shown(MARKS)).toEqual(before);
   expect(shown([mark("0", 40.6, -74.2), ...MARKS])).toEqual({ ...before, 0: "shipment 0" });
@@ -34,7 +34,7 @@ test("what comes first later leaves the others their keys, and takes none", () =
   });
 });
 
-test("a cluster falls apart in the world it asks for, also when rounding made that smaller", () => {
+test("a cluster splits at the world size that it requests, also if rounding reduced that size", () => {
   const parts = createClusters(MARKS);
   const inWorld = (worldSize: number) => parts({ edges: EDGES, worldSize }).map(({ count }) => count);
   expect(inWorld(WORLD_SIZE)).toEqual([2, 2, 1]);
@@ -46,7 +46,7 @@ test("a cluster falls apart in the world it asks for, also when rounding made th
   expect(inWorld(apart! * 0.999)).toEqual([2, 2, 1]);
 });
 
-test("marks of one place are one, however near, and those by themselves never fall apart", () => {
+test("marks at one location never split, and single marks request no split", () => {
   const [pair, ...alone] = createClusters(MARKS)({ edges: EDGES, worldSize: 2 ** 27 });
   expect(pair!.members().toSorted()).toEqual(["shipment b", "shipment c"]);
   expect([pair!, ...alone].map(({ worldSize }) => worldSize())).toEqual(Array(4).fill(undefined));

@@ -8,7 +8,7 @@ describeDashboard("couriers", (dashboard) => {
   const open = (workspace: TestWorkspace, path = "/couriers", role = "member") =>
     openAsMember(dashboard, path, { workspace, role });
 
-  test("are added, changed and archived by members", async () => {
+  test("are added, edited and archived by members", async () => {
     const workspace = await dashboard.service.addWorkspace();
     const page = await open(workspace);
     await page.getByText("No couriers yet").waitFor();
@@ -43,7 +43,7 @@ describeDashboard("couriers", (dashboard) => {
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
   });
 
-  test("show their run in order, and change as shipments are delivered", async () => {
+  test("show their stops in order and update as shipments are delivered", async () => {
     const workspace = await dashboard.service.addWorkspace();
     const { service } = dashboard;
     const { apiKey } = workspace;
@@ -79,7 +79,7 @@ describeDashboard("couriers", (dashboard) => {
     expect(await viewer.getByRole("button", { name: "Edit" }).count()).toBe(0);
   });
 
-  test("get a link that is shown once, opens their page and can be revoked", async () => {
+  test("have a link that is shown once, opens their page and can be revoked", async () => {
     const workspace = await dashboard.service.addWorkspace();
     const as = dashboard.service.as(workspace.apiKey);
     const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));

@@ -21,7 +21,7 @@ describeDashboard("customers", (dashboard) => {
     return page;
   }
 
-  test("are listed, the newest first, page by page", async () => {
+  test("are listed page by page, newest first", async () => {
     const page = await open();
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(50);
     const cells = rowsOf(page, "Customers").first().getByRole("cell");
@@ -33,7 +33,7 @@ describeDashboard("customers", (dashboard) => {
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(2);
   });
 
-  test("are found by the email in any case, with the search in the address", async () => {
+  test("are found by email in any case, with the search in the URL", async () => {
     const page = await open();
     await page.getByLabel("Email", { exact: true }).fill("C7@example.org");
     await page.keyboard.press("Enter");
@@ -47,7 +47,7 @@ describeDashboard("customers", (dashboard) => {
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(1);
   });
 
-  test("lead to their shipments, which appear as they are booked, and to booking another", async () => {
+  test("link to their shipments, which appear as they are booked, and to a new booking", async () => {
     const page = await open();
     await rowsOf(page, "Customers").first().getByRole("link").click();
     await page.getByRole("heading", { name: "Ada Lovelace" }).waitFor();
@@ -60,7 +60,7 @@ describeDashboard("customers", (dashboard) => {
     await page.locator(".chosen").getByText("ada@example.org").waitFor();
   });
 
-  test("of a new workspace say where they come from, and appear as they do", async () => {
+  test("of a new workspace have an empty state until they appear", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("member", own);
     await page.getByText("No customers yet").waitFor();
@@ -69,7 +69,7 @@ describeDashboard("customers", (dashboard) => {
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(1);
   });
 
-  test("offer a viewer nothing to book", async () => {
+  test("have no booking link for a viewer", async () => {
     const page = await open("viewer");
     await rowsOf(page, "Customers").first().getByRole("link").click();
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBeGreaterThan(1);
@@ -90,7 +90,7 @@ describeDashboard("customers", (dashboard) => {
     return { own, stays: first["customer"].id as number, goes: second["customer"].id as number };
   }
 
-  test("are edited by the keyboard alone, and what others changed meanwhile is not undone", async () => {
+  test("are edited with the keyboard without overwriting concurrent changes", async () => {
     const { own, stays } = await addTwice();
     const { service } = dashboard;
     const page = await open("member", own);
@@ -146,7 +146,7 @@ describeDashboard("customers", (dashboard) => {
     await page.getByText("1 Main St").waitFor({ state: "detached" });
   });
 
-  test("who are one are merged by the keyboard alone, and are found under the old number", async () => {
+  test("are merged with the keyboard and are found under the old id", async () => {
     const { own, stays, goes } = await addTwice();
     const page = await open("member", own);
     await page.goto(`/w/${own.id}/customers/${stays}`);

@@ -15,11 +15,11 @@ const overviewOf = (first: number, bookings: readonly (number | null)[]) =>
 test.each([
   ["more", [6, 6], [4, 4], "Up 50%"],
   ["fewer", [1, 2], [3, 3], "Down 50%"],
-  ["as many", [1, 2], [2, 1], "No change"],
-  ["none before", [1, 2], [0, 0], "Zero in the previous period"],
-  ["none at all", [0, 0], [0, 0], "Zero in both periods"],
-  ["what is not known", [1, 2], [1, null], undefined],
-])("the difference of days with %s", (_, now, then, text) => {
+  ["the same number", [1, 2], [2, 1], "No change"],
+  ["none in the previous period", [1, 2], [0, 0], "Zero in the previous period"],
+  ["none in both periods", [0, 0], [0, 0], "Zero in both periods"],
+  ["an unknown number", [1, 2], [1, null], undefined],
+])("compares days with %s", (_, now, then, text) => {
   const comparison = {
     overview: overviewOf(11, now),
     before: overviewOf(9, then),
@@ -30,7 +30,7 @@ test.each([
   expect(differenceText({ ...comparison, before: undefined }, quotesOf)).toBe(undefined);
 });
 
-test("a day that is not over is left out, with the one that it would be compared with, and said to be", () => {
+test("excludes an incomplete day and its counterpart from the comparison and says so", () => {
   const [overview, before] = [overviewOf(11, [3, 1]), overviewOf(9, [2, 100])];
   const quotesOf = ({ quotes }: { quotes?: bigint }) => Number(quotes);
   expect(differenceText({ overview, before, today: "2026-03-12" }, quotesOf)).toBe("Up 50% on complete days");

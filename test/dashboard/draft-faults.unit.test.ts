@@ -4,7 +4,7 @@ import { feesOfText, gapBefore, isSameText, tierAfter } from "../../src/dashboar
 
 const fault = (path: string) => ({ $typeName: "shipments.admin.v1.TariffFault", path, text: "must be there" }) as const;
 
-test("faults of zones are told from those of fees, with the zone's place", () => {
+test("separates the faults of zones from those of fees", () => {
   const fees = [fault("currency"), fault("tiers[1].max_kg")];
   const sorted = sortFaults([...fees, fault("zones"), fault("zones[12].geometry"), fault("schedules[0].time_zone")]);
   expect(sorted).toEqual({
@@ -17,7 +17,7 @@ test("faults of zones are told from those of fees, with the zone's place", () =>
   });
 });
 
-test("faults of fees are shown at the fields of their paths, as sentences", () => {
+test("shows the faults of fees at the fields of their paths, as sentences", () => {
   const problem = problemOfFaults([fault("base_fee"), fault("base_fee"), fault("tiers[0].min_kg")]);
   expect(problem?.fields).toEqual({
     base_fee: ["Must be there.", "Must be there."],
@@ -26,7 +26,7 @@ test("faults of fees are shown at the fields of their paths, as sentences", () =
   expect(problemOfFaults([])).toBeUndefined();
 });
 
-test("a refusal of the request names the form's own fields", () => {
+test("maps a refused request to the form's own fields", () => {
   const problem = {
     ...problemOfFaults([])!,
     fields: { name: ["a"], "fees.tiers[1].max_kg": ["b"] },
@@ -34,7 +34,7 @@ test("a refusal of the request names the form's own fields", () => {
   expect(problemOfDraft(problem).fields).toEqual({ name: ["a"], "tiers[1].max_kg": ["b"] });
 });
 
-test("decimals are taken with a comma too, and what is no number stays for the service to judge", () => {
+test("accepts decimals with a comma and leaves other text to the service to refuse", () => {
   const tier = {
     ...tierAfter(undefined),
     max_kg: "2,5",
@@ -61,7 +61,7 @@ test("decimals are taken with a comma too, and what is no number stays for the s
   ]);
 });
 
-test("a tier begins where the one before it ends, and rows differ by what they say alone", () => {
+test("a tier starts where the previous one ends, and comparing rows ignores their keys", () => {
   const first = { ...tierAfter(undefined), max_kg: "5" };
   const next = tierAfter(first);
   expect(next).toMatchObject({ min_kg: "5", max_kg: "" });
@@ -70,7 +70,7 @@ test("a tier begins where the one before it ends, and rows differ by what they s
   expect(isSameText(text, { ...text, tiers: [next] })).toBe(false);
 });
 
-test("a fault is said to be where the page shows it, without names of fields", () => {
+test("a fault has the page's label instead of a field name", () => {
   const labels = {
     base_fee: "Minimum charge",
     tiers: "Weight tiers",
@@ -83,7 +83,7 @@ test("a fault is said to be where the page shows it, without names of fields", (
   expect(Object.fromEntries(Object.keys(labels).map((path) => [path, pathText(path)]))).toEqual(labels);
 });
 
-test("weights that no tier takes are said before the tier that goes on after them", () => {
+test("gaps between tiers are reported before the tier after the gap", () => {
   const tiers = [
     ["1", "5"],
     ["5", "10,5"],

@@ -6,7 +6,7 @@ import { describeDashboard, expectWellShown, openAsMember, rowsOf } from "./brow
 describeDashboard("Developers → Events", (dashboard) => {
   const rows = (page: Parameters<typeof rowsOf>[0]) => rowsOf(page, "Events");
 
-  test("events are listed, narrowed to a type and to a subject, and opened to their payload", async () => {
+  test("lists events, filters them by type and subject, and shows their payload", async () => {
     const { service, workspace } = dashboard;
     const { apiKey } = workspace;
     const member = { workspace, role: "viewer" };
@@ -50,7 +50,7 @@ describeDashboard("Developers → Events", (dashboard) => {
     await expectWellShown(page, "event");
   });
 
-  test("events of another type are passed over a thousand at a time", async () => {
+  test("skips events of other types in pages of a thousand", async () => {
     const own = await dashboard.service.addWorkspace();
     await bookAnd(dashboard.service, own.apiKey, ["pay"]);
     await dashboard.service.app.em.execute(

@@ -15,17 +15,17 @@ function formOf(...fields: readonly (readonly [name: string, value: string])[]):
   return form;
 }
 
-test("a request has what a form has under its names, and what is left empty is not given", () => {
+test("a request contains a form's fields by name and omits empty ones", () => {
   const form = formOf(["name", " Ada "], ["email", " "], ["role", "2"], ["when", "now"]);
   expect(requestOf(CreateOperatorRequestSchema, form)).toEqual({ name: "Ada", role: 2 });
 });
 
-test("an update is given empty texts, and nothing for an empty choice", () => {
+test("an update contains empty texts and omits empty choices", () => {
   const form = formOf(["name", ""], ["email", " "], ["role", ""]);
   expect(requestOf(UpdateOperatorRequestSchema, form)).toEqual({ name: "", email: "" });
 });
 
-test("every box that is checked is in a list, and a box of a boolean is true", () => {
+test("a list contains every checked box, and a boolean's box is true", () => {
   const form = formOf(["types", "shipment.paid"], ["types", "shipment.created"]);
   expect(requestOf(CreateWebhookRequestSchema, form)).toEqual({
     types: ["shipment.paid", "shipment.created"],
@@ -41,12 +41,12 @@ test.each([
   ["1.5", { rate: 0 }],
   ["4294967296", { rate: 0 }],
   ["many", { rate: 0 }],
-])("a whole number typed as “%s” in a message of the request: %o", (text, quote) => {
+])("a whole number typed as “%s” in a message is sent as %o", (text, quote) => {
   const form = formOf(["quote.rate", text]);
   expect(requestOf(UpdateWorkspaceLimitsRequestSchema, form)).toEqual({ quote });
 });
 
-test("an amount is typed with a point or a comma, and is no number otherwise", () => {
+test("an amount accepts a point or a comma, and anything else is NaN", () => {
   const amounts = ["12,5", "0.25", "a lot"].map(
     (text) => requestOf(RecordPaymentRequestSchema, formOf(["amount", text])).amount,
   );

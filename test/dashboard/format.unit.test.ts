@@ -6,7 +6,7 @@ test.each([
   [1234, "JPY", "1,234"],
   [1.234, "KWD", "1.234"],
   [1234.567, "IQD", "1,234.567"],
-])("%d %s is shown with all that it has", (amount, currency, digits) => {
+])("%d %s is shown with all its decimals", (amount, currency, digits) => {
   expect(moneyText(amount, currency)).toContain(digits);
 });
 
@@ -17,10 +17,10 @@ test.each([
   ["1,500.5", NaN],
   ["two", NaN],
   ["", undefined],
-])("%j is read as the number %j where numbers have a point", (text, number) => {
+])("%j is read as %j if the locale uses a decimal point", (text, number) => {
   expect(numberFrom(text)).toBe(number);
 });
 
-test("degrees have no thousands", () => {
+test("degrees have no thousands separator", () => {
   expect(degreesFrom("52,520")).toBe(52.52);
 });

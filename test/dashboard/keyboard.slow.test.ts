@@ -13,7 +13,7 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-describeDashboard("by the keyboard alone", (dashboard) => {
+describeDashboard("keyboard only", (dashboard) => {
   const rows = (page: TestPage) => rowsOf(page, "Shipments");
   const button = (page: TestPage, name: string | RegExp) => page.getByRole("button", { name, exact: true });
   const link = (page: TestPage, name: string) => page.getByRole("link", { name });
@@ -22,7 +22,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
   const focused = (page: TestPage) => page.locator(":focus");
   const summary = (page: TestPage, name: string) => page.locator("summary").filter({ hasText: name });
 
-  test("a list is narrowed, sorted, arranged, saved and taken along", async () => {
+  test("filters, sorts, arranges, saves and exports a list", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const { reference } = await bookAnd(service, own.apiKey, ["pay"]);
@@ -88,7 +88,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await expect.poll(() => focused(page).textContent()).toBe(reference);
   });
 
-  test("many shipments are cancelled for one reason, and what failed is tried again", async () => {
+  test("cancels several shipments with one reason and retries the failed ones", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const moved = await bookAnd(service, own.apiKey, ["pay"]);
@@ -122,7 +122,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await expect.poll(() => focused(page).textContent()).toContain("SHP-");
   });
 
-  test("when all of a queue is picked up, the keys go on at what it says then", async () => {
+  test("the focus moves to the empty state when all of a queue is picked up", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     await bookAnd(service, own.apiKey, ["pay"]);
@@ -134,7 +134,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await expect.poll(() => focused(page).textContent()).toBe("Show all shipments");
   });
 
-  test("when nothing is left on a page that takes the keys, they go on at the page", async () => {
+  test("the focus moves to the page if its last focusable element disappears", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
     const shown = page.locator("main");
@@ -149,7 +149,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await expect.poll(() => focused(page).getAttribute("id")).toBe("main");
   });
 
-  test("a shipment is booked for a customer, labelled, paid, picked up, and its receipt shown", async () => {
+  test("books a shipment for a customer, prints its label, records its payment and pickup, and shows its receipt", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     await book(service, own.apiKey);
@@ -192,7 +192,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await expectUsable(page);
   });
 
-  test("why a delivery to a webhook failed is looked up", async () => {
+  test("finds out why a webhook delivery failed", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const receiver = await startReceiver((response) => response.writeHead(500).end("Out of order"));
@@ -210,7 +210,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  test("the manifest of another day is asked for, with one step back from it", async () => {
+  test("opens the manifest of another day with one history entry", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     await bookAnd(service, own.apiKey, ["pay"]);
@@ -226,7 +226,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await page.waitForURL("**/shipments");
   });
 
-  test("a due refund is recorded, and needs attention no more; the time zone is changed", async () => {
+  test("records a due refund, which then needs no attention, and changes the time zone", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     await bookAnd(service, own.apiKey, ["pay", "cancel"]);

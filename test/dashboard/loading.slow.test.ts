@@ -62,7 +62,7 @@ const LOADING = `({
     .map(({ name }) => name.replace(/^.*[/]/, "")),
 })`;
 
-describeDashboard("pages while they load", (dashboard) => {
+describeDashboard("loading pages", (dashboard) => {
   let hrefs: (readonly [name: string, href: string])[];
 
   beforeAll(async () => {
@@ -162,7 +162,7 @@ describeDashboard("pages while they load", (dashboard) => {
   }
 
   test.for([390, 1024, 1440])(
-    "at %i pixels no page moves what it shows, nor loads much before it shows something",
+    "at %i pixels no page shifts its layout or loads much before it renders",
     async (width) => {
       const page = await dashboard.newPage();
       const load = await signIn(page);

@@ -40,7 +40,7 @@ async function load(shipments: readonly ReturnType<typeof shipmentAt>[], isToday
 const at = (text: string) => timestampFromDate(new Date(text));
 const FILTERS = { status: ShipmentStatus.AWAITING_PICKUP, orderBy: "pickup_window" };
 
-test("today has all that is as soon as possible, however many, and what is late", async () => {
+test("today's manifest contains all shipments without a time and late ones", async () => {
   const untimed = Array.from({ length: 1_234 }, (_, i) => shipmentAt(undefined, "UTC", `${1_000 + i} Broadway`));
   const late = shipmentAt("2026-11-30T09:00Z");
   const [first, second] = [shipmentAt("2026-12-01T09:00Z", "UTC", "2"), shipmentAt("2026-12-01T10:00Z")];
@@ -53,7 +53,7 @@ test("today has all that is as soon as possible, however many, and what is late"
   });
 });
 
-test("another day has what is picked up then by the clock of the place, by time and address", async () => {
+test("another day's manifest contains the pickups on that local date, by time and address", async () => {
   const inAuckland = shipmentAt("2026-11-30T12:00Z", "Pacific/Auckland");
   const inLosAngeles = shipmentAt("2026-12-02T07:00Z", "America/Los_Angeles");
   const [second, first] = [

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { scaleBar } from "../../src/dashboard/map/scale-bar.ts";
 import { extentAround, nearestTo, unbroken, WORLD } from "../../src/dashboard/map/world.ts";
 
-test("what lies on both sides of the date line is shown in one piece", () => {
+test("the extent across the date line is contiguous", () => {
   const [east, west] = [0.48 * WORLD, -0.49 * WORLD];
   expect(
     extentAround([
@@ -27,12 +27,12 @@ test.each([
   [25, "2 km", 80],
   [15_000, "1,000 km", 66.67],
   [0.011, "1 m", 90.91],
-])("at %d meters a pixel the scale is %s long", (meters, text, width) => {
+])("at %d meters per pixel the scale bar shows %s", (meters, text, width) => {
   const bar = scaleBar(meters, 100);
   expect({ ...bar, width: Number(bar.width.toFixed(2)) }).toEqual({ text, width });
 });
 
-test("a country across the date line is drawn in one piece on both sides, a continent at the pole down to it", () => {
+test("a country across the date line is drawn once on each side, and a polar continent down to the pole", () => {
   const ring = (...along: number[]) => new Polygon([along.map((x, i) => [x * WORLD, i % 3])]);
   const drawn = (polygon: Polygon) =>
     unbroken(polygon)

@@ -45,7 +45,7 @@ describeDashboard("pages with a map", (dashboard) => {
   }
 
   test.for(["shipment", "edit", "book", "shipment map", "tariff", "tariff comparison", "draft"])(
-    "%s releases its map when it is left",
+    "%s releases its map when the user leaves",
     async (name) => {
       const { service, workspace } = dashboard;
       const page = await dashboard.newPage();

@@ -34,7 +34,7 @@ describeDashboard("the map", (dashboard) => {
     lng: await field(page, `${end} longitude`),
   });
 
-  test("a pin that is dragged stays where it is left, and the fields, address and price follow", async () => {
+  test("a dragged pin stays in its position, and the fields, address and price follow", async () => {
     const page = await openBooking();
     const total = page.locator(".quote strong data");
     await expect.poll(() => total.getAttribute("value")).toBe("12.69");
@@ -58,7 +58,7 @@ describeDashboard("the map", (dashboard) => {
     await expect.poll(() => total.getAttribute("value")).not.toBe("12.69");
   });
 
-  test("arrow keys move a pin that has the focus, Escape puts it back", async () => {
+  test("arrow keys move a focused pin, and Escape resets it", async () => {
     const page = await openBooking();
     await pin(page, "Dropoff").focus();
     for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
@@ -80,7 +80,7 @@ describeDashboard("the map", (dashboard) => {
       .toBe(`Dropoff at ${point.lat}, ${point.lng}. Arrow keys move it`);
   });
 
-  test("keys reach every control of the map in turn", async () => {
+  test("Tab reaches every control of the map in order", async () => {
     const page = await openBooking();
     await page.getByRole("application", { name: /^Coverage/ }).focus();
     const labels: unknown[] = [];
@@ -99,7 +99,7 @@ describeDashboard("the map", (dashboard) => {
     ]);
   });
 
-  test("on a phone one finger scrolls the page, two zoom the map, and a pin follows its finger", async () => {
+  test("on a phone one finger scrolls the page, two zoom the map, and a pin can be dragged", async () => {
     const phone = { viewport: { width: 390, height: 1000 }, hasTouch: true, isMobile: true };
     const page = await openBooking(phone);
     const devtools = await page.context().newCDPSession(page);
@@ -145,7 +145,7 @@ describeDashboard("the map", (dashboard) => {
     await expect.poll(() => page.evaluate("scrollY")).toBe(0);
   });
 
-  test("where nothing is chosen, pins stay where they are and are no controls", async () => {
+  test("pins cannot be moved on pages without a choice", async () => {
     const { reference } = await book(dashboard.service, dashboard.workspace.apiKey);
     const page = await openAsMember(dashboard, `/shipments/${reference}`);
     await page.locator(".map .pin.pickup").waitFor();
@@ -153,7 +153,7 @@ describeDashboard("the map", (dashboard) => {
     await expect.poll(() => page.getByRole("application").count()).toBe(1);
   });
 
-  test("while a shipment is in transit, where its courier is", async () => {
+  test("shows the courier's location while a shipment is in transit", async () => {
     const { service, workspace } = dashboard;
     const { reference: shipment } = await bookAnd(service, workspace.apiKey, ["pay", "advance"]);
     const as = service.as(workspace.apiKey);
@@ -189,7 +189,7 @@ describeDashboard("the map", (dashboard) => {
     await expect.poll(after10s).toEqual({ seen: [], pins: ["P", "D"] });
   });
 
-  test("land and water are below the zones, from files that come with the map and not before", async () => {
+  test("shows land and water below the zones, from files that are loaded with the map", async () => {
     const page = await openAsMember(dashboard, "/customers");
     const files: { url: string; headers: Record<string, string>; bytes: number }[] = [];
     page.on("response", async (response) => {
@@ -224,9 +224,9 @@ const tileServer = await startTileServer(plainTile(TILE_COLOR));
 const otherServer = await startTileServer(plainTile(TILE_COLOR));
 
 describeDashboard(
-  "a map over images of a server",
+  "a map with tiles from a server",
   (dashboard) => {
-    test("loads those of that server, tells it the site alone, and none of another", async () => {
+    test("loads tiles from that server with only the origin as referrer, and from no other", async () => {
       const page = await openAsMember(dashboard, `/book?${ROUTE}`);
       await page.getByText("© Tiles of the test").waitFor();
       await expect.poll(() => shareOf(page, TILE_COLOR)).toBeGreaterThan(0.2);
@@ -260,9 +260,9 @@ const archive = join(ownFolder("map"), "world.pmtiles");
 writePmtiles(archive, plainTile(TILE_COLOR), { maxZoom: 3 });
 
 describeDashboard(
-  "a map over images of a file",
+  "a map with tiles from a file",
   (dashboard) => {
-    test("shows those that are nearest in scale, loaded in ranges from the service", async () => {
+    test("shows tiles of the nearest scale, loaded in ranges from the service", async () => {
       const page = await dashboard.newPage();
       const ranges: (string | undefined)[] = [];
       page.on("request", (request) => {

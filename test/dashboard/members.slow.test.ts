@@ -18,7 +18,7 @@ describeDashboard("Settings → Members", (dashboard) => {
 
   const rows = (page: TestPage) => rowsOf(page, "Members");
 
-  test("somebody who is invited signs in by the link in a browser of their own", async () => {
+  test("an invited person signs in with the link in another browser", async () => {
     const page = await open("ada@example.org", "admin");
     await page.getByRole("button", { name: "Invite member" }).click();
     await page.getByLabel("Email").fill("nobody");
@@ -47,7 +47,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     for (const name of buttons) await expect.poll(() => other.getByRole("button", { name }).count()).toBe(0);
   });
 
-  test("a role is changed, and what it allows is there for the member at the next page", async () => {
+  test("changes a role, which applies on the member's next page", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("ada@example.org", "admin", own);
     const other = await open("alan@example.org", "viewer", own);
@@ -66,7 +66,7 @@ describeDashboard("Settings → Members", (dashboard) => {
       .toBe(1);
   });
 
-  test("the last admin stays one, and is not removed", async () => {
+  test("the last admin cannot be demoted or removed", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("ada@example.org", "admin", own);
     await page.getByRole("button", { name: "Change role" }).click();
@@ -80,7 +80,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await page.getByRole("dialog").getByText("last admin").waitFor();
   });
 
-  test("a member who is removed no longer sees the workspace", async () => {
+  test("a removed member no longer sees the workspace", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("ada@example.org", "admin", own);
     const other = await open("joan@example.org", "member", own);
@@ -92,7 +92,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await other.getByText("Sign in with a link").waitFor();
   });
 
-  test("an admin who leaves is shown no more of the workspace", async () => {
+  test("an admin who leaves no longer sees the workspace", async () => {
     const own = await dashboard.service.addWorkspace();
     await open("ada@example.org", "admin", own);
     const page = await open("kay@example.org", "admin", own);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { missingWords } from "../../src/dashboard/workspaces/missing-words.ts";
 
-test("what Stripe still has to know is said in words, each once, and what is new as it is called", () => {
+test("describes missing Stripe information once each, and unknown items by their name", () => {
   expect(
     missingWords([
       "external_account",

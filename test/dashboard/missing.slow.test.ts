@@ -1,8 +1,8 @@
 import { test } from "vitest";
 import { describeDashboard, linkFor, signInAsOperator } from "./browser.ts";
 
-describeDashboard("a record that there is not", (dashboard) => {
-  test("is said not to be there, with the way to all of its kind", async () => {
+describeDashboard("an unknown record", (dashboard) => {
+  test("shows a not-found page with a link to its list", async () => {
     const { service, workspace } = dashboard;
     const page = await dashboard.newPage();
     const email = await signInAsOperator(page, dashboard, "viewer");

@@ -22,7 +22,7 @@ describeDashboard("the platform's operators", (dashboard) => {
   const dialog = (page: TestPage) => page.getByRole("dialog");
   const self = (apiKey: string) => dashboard.service.request("/admin/v1/self", { apiKey });
 
-  test("a machine is created with a key that works, and is rotated and revoked", async () => {
+  test("creates a machine with a working key and rotates and revokes it", async () => {
     const page = await openAsOperator(dashboard, "/platform/operators", "owner");
     await page.getByRole("button", { name: "Create operator" }).click();
     await dialog(page).getByLabel("Kind").selectOption("Machine: calls with a key");
@@ -109,7 +109,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await expectWellShown(page, "operators");
   });
 
-  test("a person needs an email, is edited, and signs in by a link", async () => {
+  test("a person needs an email, can be edited and signs in with a link", async () => {
     const page = await openAsOperator(dashboard, "/platform/operators", "owner");
     await page.getByRole("button", { name: "Create operator" }).click();
     await dialog(page).getByLabel("Name").fill("Alan Turing");
@@ -138,7 +138,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await other.getByRole("button", { name: "Create workspace" }).waitFor();
   });
 
-  test("the last owner cannot be revoked, and that is said", async () => {
+  test("the last owner cannot be revoked, and the page explains it", async () => {
     const page = await dashboard.newPage();
     const email = await signInAsOperator(page, dashboard);
     // Revokes all other owners without the page's knowledge.
@@ -161,7 +161,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await expectWellShown(page, "operator-last-owner");
   });
 
-  test("a viewer is offered no changes, only those of their own keys, and a link to sign in by", async () => {
+  test("a viewer can change only their own keys and create a sign-in link", async () => {
     const page = await openAsOperator(dashboard, "/platform/operators", "viewer");
     await page.getByText("Owners create and change operators").waitFor();
     await expect.poll(() => page.getByRole("button", { name: /create/i }).count()).toBe(0);
@@ -176,7 +176,7 @@ describeDashboard("the platform's operators", (dashboard) => {
       .toEqual(["Sign-in link", "Create key", "Rotate", "Revoke"]);
   });
 
-  test("somebody who is no operator sees that, and none of the platform", async () => {
+  test("a person who is not an operator sees a notice and nothing of the platform", async () => {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard);
     await page.goto("/platform/operators");

@@ -9,7 +9,7 @@ const NAMED = PAGE_ENTRIES.map(([name, { file: of = name }]) => {
   return `${file}.page.tsx: ${name.charAt(0).toUpperCase()}${name.slice(1)}Page`;
 });
 
-test("each page has the component that its name and file promise, and each such component an address", () => {
+test("each page component is exported from the file with its name and has a route", () => {
   const files = globSync("src/dashboard/*/*.page.tsx");
   const written = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/^export function (\w+Page)\(/gm)].map(

@@ -36,7 +36,7 @@ describeDashboard(
       return new URL(page.url()).pathname.split("/")[3]!;
     }
 
-    test("an admin connects Stripe, comes back too early, goes on, and takes payments", async () => {
+    test("an admin connects Stripe, returns too early, continues, and accepts payments", async () => {
       const workspace = await unconnected();
       const page = await openAsMember(dashboard, PATH, { workspace });
       await isShown(page, "Not connected");
@@ -69,7 +69,7 @@ describeDashboard(
       await expectWellShown(page, "payments-ready");
     });
 
-    test("a restricted account, and one whose access ended, say what to do", async () => {
+    test("a restricted account and one with revoked access show the fix", async () => {
       const workspace = await setup.connect();
       const page = await openAsMember(dashboard, PATH, { workspace });
       await isShown(page, "Connected");
@@ -86,7 +86,7 @@ describeDashboard(
       expect(await accountAtStripe(page)).not.toBe(workspace.account);
     });
 
-    test("while Stripe is away, coming back says so and can be tried again", async () => {
+    test("returning from Stripe while it is down shows an error and can be retried", async () => {
       const workspace = await setup.connect();
       setup.stripe.fault("GET /v1/account", "failed");
       const page = await openAsMember(dashboard, `${PATH}?back=done`, { workspace });
@@ -96,7 +96,7 @@ describeDashboard(
       await page.getByText("Stripe now accepts payments for this workspace.").waitFor();
     });
 
-    test("a key of the workspace's own connects its account, is replaced, and shown nowhere", async () => {
+    test("the workspace's own key connects its account, can be replaced, and is never shown", async () => {
       const workspace = await unconnected();
       const page = await openAsMember(dashboard, PATH, { workspace });
       await button(page, "Use your own key").click();
@@ -137,7 +137,7 @@ describeDashboard(
       await isShown(page, "Connected");
     });
 
-    test("nobody is asked to record payments of selected shipments by hand, which Stripe takes", async () => {
+    test("selected shipments cannot be paid manually if Stripe takes the payments", async () => {
       const workspace = await setup.connect();
       const { reference } = await book(setup.service, workspace.apiKey);
       const page = await openAsMember(dashboard, "/shipments", { workspace, role: "member" });
@@ -147,7 +147,7 @@ describeDashboard(
       await expect.poll(() => bar.getByRole("button").allTextContents()).toEqual(["Clear", "Cancel (1)"]);
     });
 
-    test("Stripe is disconnected once nothing is open", async () => {
+    test("Stripe can be disconnected once no payment is open", async () => {
       const workspace = await setup.connect();
       const { reference, session } = await bookCheckout(setup, workspace);
       const page = await openAsMember(dashboard, PATH, { workspace });
@@ -172,7 +172,7 @@ describeDashboard(
       await isShown(page, "Not connected");
     });
 
-    test("Stripe takes the place of manual payments, which the dialog says first", async () => {
+    test("Stripe replaces manual payments after the dialog has said so", async () => {
       const workspace = await dashboard.service.addWorkspace();
       const page = await openAsMember(dashboard, PATH, { workspace });
       await expectText(page, "Manual");
@@ -186,8 +186,8 @@ describeDashboard(
       await expectText(page, "Stripe");
     });
 
-    describe("who is no admin", () => {
-      test("sees how it stands, and changes nothing", async () => {
+    describe("a member who is not an admin", () => {
+      test("sees the state without actions", async () => {
         const workspace = await setup.connect();
         const page = await openAsMember(dashboard, PATH, { workspace, role: "member" });
         await isShown(page, "Connected");
@@ -199,7 +199,7 @@ describeDashboard(
       });
     });
 
-    test("the test twin is connected to what moves no money", async () => {
+    test("the test twin's payments move no money", async () => {
       const { twin } = dashboard.workspace;
       const page = await openAsMember(dashboard, "", { role: "member" });
       await page.goto(`/w/${twin.id}${PATH}`);
@@ -209,7 +209,7 @@ describeDashboard(
       await expectWellShown(page, "payments-test");
     });
 
-    test("an admin connects the test twin to Stripe's test mode, and disconnects it", async () => {
+    test("an admin connects the test twin to Stripe's test mode and disconnects it", async () => {
       const workspace = await unconnected();
       const { twin } = workspace;
       const page = await openAsMember(dashboard, "", { workspace });
@@ -236,7 +236,7 @@ describeDashboard(
       expect(await read(twin.apiKey)).toMatchObject({ provider: "test", state: "ready" });
     });
 
-    test("the test twin takes a test key of its own, and no live one", async () => {
+    test("the test twin accepts a test key of its own and refuses a live one", async () => {
       const workspace = await unconnected();
       const { twin } = workspace;
       const page = await openAsMember(dashboard, "", { workspace });

@@ -17,7 +17,7 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-describeDashboard("what the platform reports", (dashboard) => {
+describeDashboard("platform reports", (dashboard) => {
   let owner: TestOperator;
   let sql: pg.Client;
 
@@ -38,7 +38,7 @@ describeDashboard("what the platform reports", (dashboard) => {
   describe("the audit log", () => {
     const rows = (page: TestPage) => rowsOf(page, "Changes");
 
-    test("shows each change from before to after, and is filtered by the address", async () => {
+    test("shows the values of each change before and after, with filters in the URL", async () => {
       const id = await addNamed("Before");
       await dashboard.service.as(owner.key).renameWorkspace({ workspace: id, name: "After" });
       const page = await open(`/platform/audit?workspace=${id}`);
@@ -76,7 +76,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await expectWellShown(page, "audit-log-none");
     });
 
-    test("leads from a change to its workspace and its operator", async () => {
+    test("links a change to its workspace and its operator", async () => {
       const id = await addNamed("Linked");
       const page = await open(`/platform/audit?workspace=${id}`);
       await rows(page).getByRole("link", { name: "Test owner" }).click();
@@ -86,7 +86,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await page.getByRole("heading", { name: "Linked", level: 1 }).waitFor();
     });
 
-    test("has quick dates, whose days are the reader's, also by keys", async () => {
+    test("has quick date filters in the reader's days, also by keyboard", async () => {
       const midnight = "date_trunc('day', now() at time zone 'America/New_York')";
       await sql.query(
         `insert into audit_entry (created_at, actor, actor_name, action, subject, changes)
@@ -115,7 +115,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await expect.poll(() => rows(page).count()).toBe(2);
     });
 
-    test("is paged", async () => {
+    test("has pages", async () => {
       await sql.query(
         `insert into audit_entry (created_at, actor, actor_name, action, subject, changes)
          select now(), 'command_line', 'ops', 'PublishTariff', 'tariff_version/' || i, '[]'
@@ -131,7 +131,7 @@ describeDashboard("what the platform reports", (dashboard) => {
   });
 
   describe("health", () => {
-    test("says how each part is, in words, and keeps up with what happens", async () => {
+    test("shows the state of each part in words and updates it", async () => {
       const page = await open("/platform/health");
       await page.getByText("1 of 1 up").waitFor();
       await page.getByText("Version 1 in force").waitFor();
@@ -154,7 +154,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await sql.query("delete from replica where host_name = 'lost'");
     });
 
-    test("is not taken for known while the service cannot be reached", async () => {
+    test("shows no state as current while the service is unreachable", async () => {
       const page = await open("/platform/health");
       await page.getByText("Reachable").waitFor();
       await page.context().setOffline(true);
@@ -164,7 +164,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await page.getByText("Reachable").waitFor();
     });
 
-    test("says which work on payments is overdue", async () => {
+    test("shows overdue payment work", async () => {
       const { id, apiKey } = await dashboard.service.addWorkspace();
       const { reference } = await book(dashboard.service, apiKey);
       await sql.query(
@@ -184,7 +184,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await sql.query("delete from provider_payment");
     });
 
-    test("says what waits: a tariff, deliveries", async () => {
+    test("shows a pending tariff and pending deliveries", async () => {
       const { apiKey } = await dashboard.service.addWorkspace();
       const receiver = await startReceiver((response) => response.writeHead(500).end());
       await addWebhook(dashboard.service, apiKey, { url: receiver.url });
@@ -204,7 +204,7 @@ describeDashboard("what the platform reports", (dashboard) => {
   });
 
   describe("the overview", () => {
-    test("sums up what all workspaces booked, with the busiest of them", async () => {
+    test("sums up the bookings of all workspaces and lists the busiest ones", async () => {
       const busy = await addNamed("Busy");
       const calm = await addNamed("Calm");
       await insertBooked(sql, busy, "2026-03-02T12:00:00Z", { count: 3, ...PAID });
@@ -242,7 +242,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await page.getByRole("heading", { name: "Busy", level: 1 }).waitFor();
     });
 
-    test("of days without bookings says so", async () => {
+    test("reports days without bookings", async () => {
       const page = await open("/platform?from=2025-03-01&to=2025-03-07");
       await page.getByText("No bookings on these days").waitFor();
       await expectWellShown(page, "platform-overview-none");

@@ -36,7 +36,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     return page;
   }
 
-  test("a workspace is created with a key that is shown once and works", async () => {
+  test("creates a workspace with a working key that is shown once", async () => {
     const page = await openAsOperator(dashboard, "/platform");
     await page.getByRole("link", { name: "Workspaces", exact: true }).click();
     await page.getByRole("button", { name: "Create workspace" }).click();
@@ -55,7 +55,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     await expectWellShown(page, "platform-workspace");
   });
 
-  test("the list is searched by name and state, with both in the address", async () => {
+  test("searches the list by name and state, with both in the URL", async () => {
     const { id } = await addNamed("Quick Parcels 1");
     await addNamed("Quick Parcels 2");
     await dashboard.service.as(owner.key).suspendWorkspace({ workspace: id });
@@ -78,7 +78,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     await expectWellShown(page, "platform-workspaces-none");
   });
 
-  test("the list is paged", async () => {
+  test("the list has pages", async () => {
     const names = Array.from({ length: 51 }, (_, i) => `Many ${String(i).padStart(2, "0")}`);
     // Runs in sequence: on a busy machine, so many concurrent calls would wait too long for a
     // single account's connections.
@@ -107,7 +107,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await expect.poll(async () => (await quote(apiKey)).status).toBe(200);
     });
 
-    test("is renamed, and what was refused is shown at its field", async () => {
+    test("is renamed, with errors at the field", async () => {
       const { id } = await addNamed("Old name");
       const page = await openWorkspace(id);
       await chooseMore(page, "Rename");
@@ -136,7 +136,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       expect((await admin(`/workspaces/${id}`)).body.data.payment_provider).toBe("manual");
     });
 
-    test("has its limits changed, where a refusal stands at its field", async () => {
+    test("has its limits changed, with errors at the field", async () => {
       const { id } = await addNamed("Limits");
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Change limits" }).click();
@@ -182,7 +182,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       expect((await quote(third)).status).toBe(200);
     });
 
-    test("has a member invited, by a link that signs in to it", async () => {
+    test("has a member invited with a link that signs in to it", async () => {
       const { id } = await addNamed("Members");
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Invite member" }).click();
@@ -203,7 +203,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     });
   });
 
-  test("a viewer sees everything and is offered no changes", async () => {
+  test("a viewer sees everything without actions", async () => {
     const { id } = await addNamed("Looked at");
     const page = await openAsOperator(dashboard, "/platform/workspaces", "viewer");
     await page.getByRole("table", { name: "Workspaces" }).waitFor();

@@ -16,7 +16,7 @@ test.each([
   "https://www.openstreetmap.org/#map=15/52.52/13.405",
   "https://www.openstreetmap.org/?mlat=52.52&mlon=13.405#map=15/1.5/2.5",
   "https://www.bing.com/maps?cp=52.52~13.405&lvl=11",
-])("%s names a place", (text) => {
+])("%s contains a point", (text) => {
   expect(pointIn(text)).toEqual(BERLIN);
 });
 
@@ -30,6 +30,6 @@ test.each([
   "https://example.org/",
   "https://www.google.com/maps/place/Berlin",
   "1.5, 2.5, 3.5",
-])("%s names none", (text) => {
+])("%s contains no point", (text) => {
   expect(pointIn(text)).toBeUndefined();
 });

@@ -13,8 +13,8 @@ import {
   rowsOf,
 } from "./browser.ts";
 
-describeDashboard("what is taken along", (dashboard) => {
-  test("the list is exported with its filters, as the API exports it", async () => {
+describeDashboard("exports and printed pages", (dashboard) => {
+  test("exports the list with its filters, like the API", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey } = workspace;
@@ -37,7 +37,7 @@ describeDashboard("what is taken along", (dashboard) => {
     expect(await readFile(await file.path())).toEqual(Buffer.from(await exported.arrayBuffer()));
   });
 
-  test("an export whose dialog is closed ends", async () => {
+  test("closing the dialog cancels an export", async () => {
     const page = await openAsMember(dashboard, "/shipments");
     await page.getByText("Export", { exact: true }).click();
     await page.getByRole("button", { name: "CSV file of this list" }).click();
@@ -51,7 +51,7 @@ describeDashboard("what is taken along", (dashboard) => {
     release();
   });
 
-  test("a label has what a courier needs, and a receipt what was paid", async () => {
+  test("a label has the data for a courier, and a receipt the payment", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const shipment = await bookAnd(service, workspace.apiKey, ["pay"], {
@@ -109,7 +109,7 @@ describeDashboard("what is taken along", (dashboard) => {
     await expect.poll(() => page.getByText("$12.69 paid.").isVisible()).toBe(true);
   });
 
-  test("nothing paid has no receipt", async () => {
+  test("an unpaid shipment has no receipt", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { reference } = await book(service, workspace.apiKey);
@@ -117,7 +117,7 @@ describeDashboard("what is taken along", (dashboard) => {
     await page.getByText("The receipt is available once the shipment is paid.").waitFor();
   });
 
-  test("the manifest of today has what has no time apart, that of another day its own alone", async () => {
+  test("today's manifest lists shipments without a time separately, and another day's only its own shipments", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey, id } = workspace;
@@ -190,7 +190,7 @@ describeDashboard("what is taken along", (dashboard) => {
     await page.getByText("As soon as possible: 2 shipments, 5 kg").waitFor();
   });
 
-  test("of what is selected there are as many pages as labels, however long their addresses", async () => {
+  test("prints one page per label for selected shipments, however long their addresses", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey } = workspace;

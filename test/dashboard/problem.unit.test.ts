@@ -5,7 +5,7 @@ import { Refusal, type Violation, refuse, unavailable } from "../../src/domain/r
 import { providerUnavailable } from "../../src/features/payments/payment-connections.ts";
 import { connectError } from "../../src/transport/connect/connect-error.ts";
 
-test("a refusal's texts stand at the fields that they are about", () => {
+test("an error's texts are assigned to their fields", () => {
   const error = connectError(refuse("FIELD_INVALID", "must be a latitude", { subject: "pickup_lat" }));
   expect(problemOf(error)).toMatchObject({
     code: Code.InvalidArgument,
@@ -14,7 +14,7 @@ test("a refusal's texts stand at the fields that they are about", () => {
   });
 });
 
-test("a precondition's text stands at its subject", () => {
+test("a precondition's text is assigned to its subject", () => {
   const error = connectError(refuse("SHIPMENT_STATE", "It is delivered.", { subject: "shipment" }));
   expect(problemOf(error)).toMatchObject({
     code: Code.FailedPrecondition,
@@ -23,7 +23,7 @@ test("a precondition's text stands at its subject", () => {
   });
 });
 
-test("the service counts as lost when it takes no calls, not while a payment provider is silent", () => {
+test("the service is lost if it refuses calls, but not if a payment provider does not respond", () => {
   expect(isLost(connectError(unavailable("The service is shutting down.")))).toBe(true);
   const silent = connectError(providerUnavailable(undefined));
   expect(isLost(silent)).toBe(false);
@@ -36,7 +36,7 @@ test.each([
   ["tiers[0].max_kg", "must be above min_kg.", "must be above “Over, kg”."],
   ["metadata", 'metadata["a b"] must be short.', "Notes “a b” must be short.", 'metadata["a b"]'],
   ["email", "email is taken by from_date@x.org, at /from_date.", "Email is taken by from_date@x.org, at /from_date."],
-])("a refusal of %s is said in the page's words, and what was typed as it is", (name, text, message, about = name) => {
+])("an error for %s uses the page's labels and keeps the user's text", (name, text, message, about = name) => {
   const labels = new Map([
     ["customer_name", "Name"],
     ["from_date", "First day"],
@@ -46,7 +46,7 @@ test.each([
   expect(plainText(text, about, labels)).toBe(message);
 });
 
-test("a message is the first of what is wrong, without names of the API", () => {
+test("a message is that of the first problem, without API names", () => {
   const problems = ["weight_kg", "pickup_lat"].map((subject) => ({
     reason: "FIELD_INVALID" as const,
     subject,
@@ -56,7 +56,7 @@ test("a message is the first of what is wrong, without names of the API", () => 
   expect(problemOf(error).message).toBe("Weight kg is required.");
 });
 
-test("a service that cannot be reached is called that, not by the browser's words", () => {
+test("an unreachable service has its own message instead of the browser's", () => {
   const error = ConnectError.from(new TypeError("Failed to fetch"));
   expect(problemOf(error)).toMatchObject({ message: "The service cannot be reached.", fields: {} });
 });

@@ -4,7 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { describeDashboard, expectWellShown, openAsMember, rowsOf } from "./browser.ts";
 
 describeDashboard("Developers → Requests", (dashboard) => {
-  test("calls are listed, narrowed to an outcome and a method, and opened", async () => {
+  test("lists calls, filters them by outcome and method, and shows details", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const { apiKey } = own;

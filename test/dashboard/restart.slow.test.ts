@@ -18,7 +18,7 @@ async function start(): Promise<StartedService> {
 describeDashboard(
   "a restart of the service",
   (dashboard) => {
-    test("is said, and a list heals by itself, though its first answer is lost and nothing happens", async () => {
+    test("is reported, and a list recovers automatically, even if its first response is lost and there are no events", async () => {
       const { service, workspace } = dashboard;
       const { customer } = await book(service, workspace.apiKey);
       const page = await openAsMember(dashboard, "/shipments");

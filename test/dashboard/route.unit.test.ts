@@ -9,7 +9,7 @@ const ROUTE = {
   weight_kg: "",
 };
 
-test("numbers are read with a point or a comma, and what is no number is NaN", () => {
+test("numbers accept a point or a comma, and other text is NaN", () => {
   expect(routeOf({ ...ROUTE, dropoff_lng: "west" })).toEqual({
     pickupLat: 40.758,
     pickupLng: -73.9855,
@@ -19,13 +19,13 @@ test("numbers are read with a point or a comma, and what is no number is NaN", (
   });
 });
 
-test("a route is complete when every field holds a number", () => {
+test("a route is complete when every field has a number", () => {
   expect(isComplete(ROUTE)).toBe(false);
   expect(isComplete({ ...ROUTE, weight_kg: "2.5" })).toBe(true);
   expect(isComplete({ ...ROUTE, weight_kg: "heavy" })).toBe(false);
 });
 
-test("a place is on the sphere", () => {
+test("a point must be on the sphere", () => {
   expect(pointOf(ROUTE, "pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
   expect(pointOf(ROUTE, "dropoff")).toBe(undefined);
 });
@@ -40,7 +40,7 @@ test.each([
   expect(typed("pickup", "lat", text)).toEqual(changes);
 });
 
-test("how far ends are outside is in kilometers from a kilometer on, and undefined of ends that are covered", () => {
+test("the distance outside is in kilometers from 1 km on, and undefined for covered ends", () => {
   expect(outsideOf({ pickupOutsideMeters: 36_871, dropoffOutsideMeters: 321 })).toEqual({
     pickup: "37 km",
     dropoff: "321 m",

@@ -29,7 +29,7 @@ const schedules = (changes: object = {}): MessageInitShape<typeof TariffSchedule
 });
 const messageOf = (changes: object = {}) => create(TariffSchedulesSchema, schedules(changes));
 
-test("what is loaded is saved as it was, with hours that days share as one entry", () => {
+test("loaded schedules are saved unchanged, with hours shared by several days in one entry", () => {
   const text = textOfSchedules(messageOf());
   expect(schedulesOfText(text)).toEqual(schedules());
   expect(text.schedules[0]!.week[4]!.map(({ path }) => path)).toEqual([
@@ -38,19 +38,19 @@ test("what is loaded is saved as it was, with hours that days share as one entry
   ]);
 });
 
-test("a row says what it says, wherever it is stored", () => {
+test("comparing schedules ignores where their rows are stored", () => {
   const text = textOfSchedules(messageOf());
   expect(isSameText(text, textOfSchedules(messageOf()))).toBe(true);
   expect(isSameText(text, textOfSchedules(messageOf({ slotMinutes: 30 })))).toBe(false);
 });
 
-test("what is no whole number is refused at its field before anything is sent", () => {
+test("text that is not a whole number is refused at its field before the request is sent", () => {
   const schedule = { ...newSchedule("day"), horizon_days: "a month" };
   const text = { schedules: [schedule], default_schedule: "" };
   expect(() => schedulesOfText(text)).toThrow("Must be a whole number, not “a month”.");
 });
 
-test("hours and cut-offs are told in words, days in a row together", () => {
+test("describes hours and cut-offs in words, grouping consecutive days", () => {
   const [schedule] = messageOf().schedules;
   expect(weekTexts(schedule!.hours)).toEqual([
     "Mon to Thu 08:00 to 18:00",
@@ -60,7 +60,7 @@ test("hours and cut-offs are told in words, days in a row together", () => {
   expect(schedule!.cutOffs.map(cutOffText)).toEqual(["Mon before 12:00: by 17:00, 3 days before"]);
 });
 
-test("differences are told in words, of dates, parts, whole schedules and the default", () => {
+test("describes differences in dates, fields, whole schedules and the default in words", () => {
   const [before, after] = [messageOf(), messageOf({ exceptions: [], slotMinutes: undefined })];
   after.defaultSchedule = "";
   const none = create(TariffSchedulesSchema);

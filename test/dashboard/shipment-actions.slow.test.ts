@@ -13,7 +13,7 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-describeDashboard("what can be done with a shipment", (dashboard) => {
+describeDashboard("shipment actions", (dashboard) => {
   async function open({ reference }: ShipmentJson, role = "admin", email = `${role}@example.org`) {
     const page = await openAsMember(dashboard, `/shipments/${reference}`, { email, role });
     await page.getByRole("heading", { name: "Timeline" }).waitFor();
@@ -29,7 +29,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   const dialog = (page: TestPage) => page.getByRole("dialog");
   const actions = (page: TestPage) => page.locator(".page-header .actions button").allTextContents();
 
-  test("a member takes a shipment from its payment to its delivery", async () => {
+  test("a member takes a shipment from payment to delivery", async () => {
     const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
     const page = await open(shipment, "member");
     await expect.poll(() => actions(page)).toEqual(["Record payment", "Cancel shipment"]);
@@ -49,7 +49,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       .toEqual([...Array.from({ length: 4 }, () => "member@example.org"), expect.stringMatching(/^API key \w{4}$/)]);
   });
 
-  test("a member says who brings a shipment, what went wrong, and that it went back", async () => {
+  test("a member assigns a courier, records a failed attempt, and records the return", async () => {
     const steps = ["pay", "advance"] as const;
     const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, steps);
     const page = await open(shipment, "member");
@@ -79,7 +79,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     });
   });
 
-  test("a member sees what was recorded at the door, and waives what is missing", async () => {
+  test("a member sees the proof of delivery and waives a missing one", async () => {
     const { service, workspace } = dashboard;
     const shipment = await bookAnd(service, workspace.apiKey, ["pay", "advance"], {
       dropoff_verification: "pin",
@@ -121,7 +121,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     expect(await read(shipment)).toMatchObject({ status: "delivered" });
   });
 
-  test("a payment of another amount is refused at its field", async () => {
+  test("refuses a payment of another amount at its field", async () => {
     const page = await open(await book(dashboard.service, dashboard.workspace.apiKey));
     await button(page, "Record payment").click();
     await dialog(page).getByLabel("Amount").fill("12.68");
@@ -133,7 +133,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await expect.poll(() => dialog(page).count()).toBe(0);
   });
 
-  test("a paid shipment is cancelled with a reason and a note, and its refund recorded", async () => {
+  test("cancels a paid shipment with a reason and a note, and records its refund", async () => {
     const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);
     await chooseMore(page, "Cancel shipment");
@@ -155,7 +155,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     expect(await read(shipment)).toMatchObject({ payment_status: "refunded" });
   });
 
-  test("a payment that came in after the cancellation is recorded, to be refunded", async () => {
+  test("records a late payment after the cancellation, which is then to be refunded", async () => {
     const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, ["cancel"]);
     const page = await open(shipment);
     await chooseMore(page, "Record late payment");
@@ -165,7 +165,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
   });
 
   describe("editing", () => {
-    test("changes route, weight, addresses, texts and notes, with the new price shown before", async () => {
+    test("changes route, weight, addresses, texts and notes, and shows the new price first", async () => {
       const texts = UPDATED_TEXTS.map((name) => [name, sampleText(name, 2)] as const);
       const booked = Object.fromEntries(UPDATED_TEXTS.map((name) => [name, sampleText(name, 1)]));
       const items = ["Tea", "Cake"].map((name) => ({ name, quantity: 2, external_id: null }));
@@ -205,7 +205,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       expect(first).not.toBe(second);
     });
 
-    test("is refused at its field where a place is not covered", async () => {
+    test("reports an uncovered location at its field", async () => {
       const page = await open(await book(dashboard.service, dashboard.workspace.apiKey));
       await chooseMore(page, "Edit");
       await page.getByLabel("Pickup latitude").fill("95");
@@ -215,7 +215,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       await page.getByText(/pickup point is outside the coverage zones, [\d,.]+ km/).waitFor();
     });
 
-    test("of what somebody changed meanwhile says so, and begins anew from what it is", async () => {
+    test("reports a concurrent change and restarts from the current values", async () => {
       const { apiKey } = dashboard.workspace;
       const shipment = await bookAnd(dashboard.service, apiKey, ["pay"]);
       const page = await open(shipment);
@@ -239,7 +239,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     });
   });
 
-  test("what was sent to webhooks about it is found when asked for", async () => {
+  test("shows the webhook deliveries of a shipment on request", async () => {
     const { apiKey } = dashboard.workspace;
     const receiver = await startReceiver();
     const { service } = dashboard;
@@ -259,7 +259,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await page.getByRole("dialog").waitFor();
   });
 
-  test("a viewer is offered nothing", async () => {
+  test("a viewer has no actions", async () => {
     const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
     const page = await open(shipment, "viewer");
     await expect.poll(() => actions(page)).toEqual([]);
@@ -268,7 +268,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await expect.poll(() => page.getByRole("link", { name: "Book shipment" }).count()).toBe(0);
   });
 
-  test("two browsers see each other's changes at once", async () => {
+  test("two browsers see each other's changes immediately", async () => {
     const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
     const ann = await open(shipment, "member", "ann@example.org");
     const bob = await open(shipment, "member", "bob@example.org");
@@ -282,7 +282,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await bob.locator(".timeline").getByText("ann@example.org").first().waitFor();
   });
 
-  test("a dialog about what was done meanwhile says so, and does not do the next thing", async () => {
+  test("a dialog for an already changed shipment reports it and does not perform the next step", async () => {
     const { service } = dashboard;
     const shipment = await bookAnd(service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);

@@ -25,7 +25,7 @@ const PICKUPS = [
 /** Two pickups at each of two points. */
 const PAIRS = [PICKUPS[0], PICKUPS[0], PICKUPS[2], PICKUPS[2]];
 
-describeDashboard("the map of shipments", (dashboard) => {
+describeDashboard("the shipment map", (dashboard) => {
   /** Creates a workspace with one shipment per pickup point. Returns the references. */
   async function addBooked(pickups: readonly (readonly [number, number])[] = PICKUPS) {
     const own = await dashboard.service.addWorkspace();
@@ -42,7 +42,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     marks(page).evaluateAll((found) => found.map((it) => it.getAttribute("aria-label")!));
   const focused = (page: TestPage) => page.evaluate<string | null>("document.activeElement.getAttribute('aria-label')");
 
-  test("clusters come nearer until they fall apart, and a shipment has a card, by keys alone", async () => {
+  test("zooms clusters until they split and opens a shipment's card, with the keyboard", async () => {
     const { own, references } = await addBooked();
     const page = await openAsMember(dashboard, "/shipments", { workspace: own });
     await page.getByRole("navigation", { name: "View" }).getByRole("link", { name: "Map" }).focus();
@@ -74,7 +74,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expect.poll(() => focused(page)).toBe(reached);
   });
 
-  test("beside the list it has the rows that are shown, and opens them below, or above it where there is no room", async () => {
+  test("shows the rows next to the list and opens them below, or above if there is no space", async () => {
     const { own, references } = await addBooked();
     const page = await openAsMember(dashboard, "/shipments", { workspace: own });
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -95,7 +95,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expect.poll(() => page.locator(".map").count()).toBe(0);
   });
 
-  test("what is booked and changes meanwhile leaves the card and the focus with their shipment", async () => {
+  test("new bookings and changes keep the card and the focus on their shipment", async () => {
     const { own, references } = await addBooked();
     const alone = references[5]!;
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
@@ -120,7 +120,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expect.poll(() => mark.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
   });
 
-  test("a card takes the focus from another of the same name, and goes with its mark", async () => {
+  test("a card receives the focus from another one with the same name, and closes with its mark", async () => {
     const { own, references } = await addBooked(PAIRS);
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
     await expect.poll(() => names(page)).toEqual(["2 shipments", "2 shipments"]);
@@ -141,7 +141,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expect.poll(() => card.count()).toBe(0);
   });
 
-  test("the other end is shown in the same part of the world, and other filters while they load", async () => {
+  test("shows the other end in the same area, and keeps it while other filters load", async () => {
     const { own, references } = await addBooked();
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
     await expect.poll(() => names(page)).toContain("2 shipments");
@@ -166,7 +166,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await page.getByText("No shipments in transit").waitFor();
   });
 
-  test("those of one place are on one card, and lead to their pages and back", async () => {
+  test("shows shipments at one location on one card, with links to their pages and back", async () => {
     const { own, references } = await addBooked();
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
     await marks(page).filter({ hasText: "3" }).click();
@@ -181,7 +181,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expect.poll(() => names(page)).toContain("3 shipments");
   });
 
-  test("shows where shipments are delivered, what the filters leave, and the list again", async () => {
+  test("shows dropoffs, filtered shipments and the list again", async () => {
     const { own, references } = await addBooked();
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own }, PHONE);
     const mark = page.getByRole("button", { name: references[5]! });
@@ -206,7 +206,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expect.poll(() => new URL(page.url()).search).toBe("?status=3");
   });
 
-  test("is shown also when the service has another build by now, whose page is loaded then", async () => {
+  test("opens after a new deployment by reloading the page", async () => {
     const { own } = await addBooked();
     const page = await openAsMember(dashboard, "/shipments", { workspace: own });
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(6);
@@ -222,7 +222,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     expect(isReloaded).toBe(true);
   });
 
-  test("beside a list of several pages it says how many of all it has", async () => {
+  test("shows the number of shown and total shipments next to a list with several pages", async () => {
     const own = await dashboard.service.addWorkspace();
     await insertPendingAndCancelled(dashboard.service.databaseUrl, {
       workspace: own.id,
@@ -236,7 +236,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expectWellShown(page, "shipments-both-pages");
   });
 
-  test("has the newest 200 of more, and up to a thousand once they are asked for, and says so", async () => {
+  test("shows the newest 200 shipments, or up to a thousand on request, and says so", async () => {
     const own = await dashboard.service.addWorkspace();
     await insertPendingAndCancelled(dashboard.service.databaseUrl, {
       workspace: own.id,

@@ -31,7 +31,7 @@ async function start() {
 }
 
 describeDashboard(
-  "the payment of a shipment at Stripe",
+  "a shipment's Stripe payment",
   (dashboard) => {
     async function open(workspace: ConnectedWorkspace, reference: string, role = "member") {
       const page = await openAsMember(dashboard, `/shipments/${reference}`, { workspace, role });
@@ -57,7 +57,7 @@ describeDashboard(
     const cancel = ({ apiKey }: ConnectedWorkspace, reference: string) =>
       setup.service.request(`/v1/shipments/${reference}/cancel`, { apiKey, body: {} });
 
-    test("a member makes a pay link by keyboard, copies it, and sees that it is paid", async () => {
+    test("a member creates a pay link with the keyboard, copies it, and sees the payment", async () => {
       const workspace = await setup.connect();
       const { reference } = await book(setup.service, workspace.apiKey);
       const page = await open(workspace, reference);
@@ -90,7 +90,7 @@ describeDashboard(
       await expectWellShown(page, "payment-paid");
     });
 
-    test("a viewer sees the link, and makes none", async () => {
+    test("a viewer sees the link and cannot create one", async () => {
       const workspace = await setup.connect();
       const { reference } = await book(setup.service, workspace.apiKey);
       const page = await open(workspace, reference, "viewer");
@@ -100,7 +100,7 @@ describeDashboard(
       await page.getByRole("link", { name: "Open pay link" }).waitFor();
     });
 
-    test("an account that takes no payments leads to what they wait for", async () => {
+    test("a restricted account links to its missing requirements", async () => {
       const workspace = await setup.connect();
       const { reference } = await book(setup.service, workspace.apiKey);
       setup.stripe.restrictAccount(workspace.account);
@@ -113,7 +113,7 @@ describeDashboard(
       await page.getByText("Restricted", { exact: true }).waitFor();
     });
 
-    test("a payment on its way fixes price and route, and the list says so", async () => {
+    test("a processing payment fixes the price and route, and the list shows it", async () => {
       const workspace = await setup.connect();
       const { reference, session } = await bookCheckout(setup, workspace);
       const page = await open(workspace, reference);
@@ -128,7 +128,7 @@ describeDashboard(
       await rowsOf(page, "Shipments").getByText("Payment processing").waitFor();
     });
 
-    test("a refund that failed says why, and is tried again", async () => {
+    test("a failed refund shows the reason and can be retried", async () => {
       const workspace = await setup.connect();
       const { reference } = await pay(workspace);
       setup.stripe.refundsBecome(workspace.account, "failed");
@@ -156,7 +156,7 @@ describeDashboard(
       await expect.poll(() => fact(page, "Refunded").innerText()).toBe("Refunded\n$12.69 of $12.69");
     });
 
-    test("a refund in part by hand is shown", async () => {
+    test("shows a manual partial refund", async () => {
       const workspace = await setup.connect();
       const { reference, session } = await pay(workspace);
       const page = await open(workspace, reference);
@@ -167,7 +167,7 @@ describeDashboard(
       await page.getByText("$12.69 paid, $2.69 refunded.").waitFor();
     });
 
-    test("a dispute is shown and holds up the refund until it is decided", async () => {
+    test("shows a dispute, which blocks the refund until it is decided", async () => {
       const workspace = await setup.connect();
       const { reference, session } = await pay(workspace);
       const page = await open(workspace, reference);
@@ -183,7 +183,7 @@ describeDashboard(
       await expect.poll(() => badges(page)).toEqual(["Refunded"]);
     });
 
-    test("money that does not count is shown until it is accepted", async () => {
+    test("shows money that does not count until it is accepted", async () => {
       const workspace = await setup.connect();
       const { reference, session } = await bookCheckout(setup, workspace);
       setup.stripe.books(workspace.account).session(session).amount_total = 900;
@@ -197,7 +197,7 @@ describeDashboard(
       await expect.poll(() => badges(page)).toEqual(["To pay"]);
     });
 
-    test("customers come back to a page that asks nobody to sign in", async () => {
+    test("customers return to a page that requires no sign-in", async () => {
       const page = await dashboard.newPage();
       await page.goto("/paid");
       await page.getByRole("heading", { name: "Thank you" }).waitFor();

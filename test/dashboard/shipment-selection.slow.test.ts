@@ -15,7 +15,7 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-describeDashboard("many shipments at once", (dashboard) => {
+describeDashboard("selected shipments", (dashboard) => {
   const rows = (page: TestPage) => rowsOf(page, "Shipments");
   const bar = (page: TestPage) => page.getByRole("region", { name: "Selection" });
   const box = (page: TestPage, { reference }: ShipmentJson) =>
@@ -32,7 +32,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     return (await dashboard.service.request(`/v1/shipments/${reference}`, { apiKey })).body.data;
   }
 
-  test("are paid, picked up, delivered and cancelled, each where it can be", async () => {
+  test("are paid, picked up, delivered and cancelled where possible", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey } = workspace;
@@ -122,7 +122,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     expect(await read(workspace, kept)).toMatchObject({ courier: null });
   });
 
-  test("that somebody has changed meanwhile say so, and can be tried again", async () => {
+  test("that were changed concurrently are reported and can be retried", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey } = workspace;
@@ -157,7 +157,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await bar(page).getByText("1 selected").waitFor();
   });
 
-  test("whose answer was lost are changed once when they are tried again", async () => {
+  test("with a lost response are changed once after a retry", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const shipment = await bookAnd(service, workspace.apiKey, ["pay"]);
@@ -176,7 +176,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     expect(await read(workspace, shipment)).toMatchObject({ status: "in_transit", etag: "3" });
   });
 
-  test("are left as they are from the moment that the dialog is closed", async () => {
+  test("stay unchanged once the dialog is closed", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     for (let i = 0; i < 26; i++) await book(service, workspace.apiKey);
@@ -193,8 +193,8 @@ describeDashboard("many shipments at once", (dashboard) => {
     expect(calls).toHaveLength(1);
   });
 
-  describe("selecting", () => {
-    test("a range begins at the row that was selected, wherever it is by now", async () => {
+  describe("selection", () => {
+    test("a range starts at the selected row, wherever it moves", async () => {
       const { service } = dashboard;
       const workspace = await service.addWorkspace();
       const booked: ShipmentJson[] = [];
@@ -212,7 +212,7 @@ describeDashboard("many shipments at once", (dashboard) => {
       await bar(page).getByText("4 selected").waitFor();
     });
 
-    test("goes by keys and by ranges, and lasts from page to page", async () => {
+    test("works by keyboard and in ranges, and persists across pages", async () => {
       const { service } = dashboard;
       const workspace = await service.addWorkspace();
       const booked: ShipmentJson[] = [];
@@ -248,7 +248,7 @@ describeDashboard("many shipments at once", (dashboard) => {
       await expect.poll(() => bar(page).count()).toBe(0);
     });
 
-    test("takes a whole page at once on a phone too", async () => {
+    test("can include a whole page, also on a phone", async () => {
       const { service } = dashboard;
       const workspace = await service.addWorkspace();
       for (let i = 0; i < 3; i++) await book(service, workspace.apiKey);
@@ -261,7 +261,7 @@ describeDashboard("many shipments at once", (dashboard) => {
       await expect.poll(() => bar(page).count()).toBe(0);
     });
 
-    test("is not offered to a viewer", async () => {
+    test("is not available to a viewer", async () => {
       const { service } = dashboard;
       const workspace = await service.addWorkspace();
       await book(service, workspace.apiKey);
@@ -270,7 +270,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     });
   });
 
-  test("a queue is kept with columns and order of one's own, and views are shared with the workspace", async () => {
+  test("saves a queue with its own columns and order, and shares views with the workspace", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     await book(service, workspace.apiKey, { external_reference: "order 9" });

@@ -3,7 +3,7 @@ import { PaymentStatus, ShipmentStatus } from "../../gen/shipments/v1/shipment_p
 import { PAYMENT_STATES, SHIPMENT_STATES, stateOf } from "../../src/dashboard/ui/shipment-states.ts";
 import { STATES } from "../../src/domain/shipment/shipment-state.ts";
 
-test("a state has one word and one colour, whether its shipment or its payment is asked for", () => {
+test("a state has one label and one color, whether derived from the shipment or the payment", () => {
   const states = STATES.map(({ status, paymentStatus }) => {
     const named = <E extends object>(values: E, name: string) => values[name.toUpperCase() as keyof E];
     return stateOf({

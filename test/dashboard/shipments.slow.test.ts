@@ -45,7 +45,7 @@ describeDashboard("shipments", (dashboard) => {
   const rows = (page: TestPage) => rowsOf(page, "Shipments");
 
   describe("the list", () => {
-    test("shows the newest first, fifty on a page", async () => {
+    test("shows the newest first, fifty per page", async () => {
       const page = await openList();
       await expect.poll(() => rows(page).count()).toBe(50);
       const first = rows(page).first();
@@ -63,7 +63,7 @@ describeDashboard("shipments", (dashboard) => {
       await expectWellShown(page, "shipments");
     });
 
-    test("is filtered, with the filters in the address, and back again", async () => {
+    test("is filtered, with the filters in the URL, and unfiltered", async () => {
       const page = await openList();
       await chooseFilter(page, "Status", "Cancelled");
       await expect.poll(() => rows(page).count()).toBe(40);
@@ -83,7 +83,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => rows(page).count()).toBe(50);
     });
 
-    test("is narrowed to a customer who is found by name", async () => {
+    test("is filtered by a customer found by name", async () => {
       const page = await openList();
       await openFilter(page, "Customer");
       await page.getByLabel("Find customer").fill("lovelace");
@@ -95,7 +95,7 @@ describeDashboard("shipments", (dashboard) => {
       await expectWellShown(page, "shipments-customer");
     });
 
-    test("has queues with counts and totals, and quick days, which add up with the other filters", async () => {
+    test("has queues with counts and totals, and quick days, which match the other filters", async () => {
       const page = await openList();
       const queues = page.getByRole("navigation", { name: "Queues" });
       const queue = (name: string) => queues.getByRole("link", { name });
@@ -130,7 +130,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => page.locator(".chip").count()).toBe(0);
     });
 
-    test("begins high on the page, in each queue with the columns of its task", async () => {
+    test("starts high on the page and shows each queue's own columns", async () => {
       const page = await openList();
       const queues = page.getByRole("navigation", { name: "Queues" });
       const top = () => page.evaluate<number>(FIRST_ROW);
@@ -157,7 +157,7 @@ describeDashboard("shipments", (dashboard) => {
       await expectWellShown(page, "shipments-nothing-failed");
     });
 
-    test("is sorted by keys alone, a queue by more than other lists", async () => {
+    test("is sorted with the keyboard, with more options in a queue", async () => {
       const own = await dashboard.service.addWorkspace();
       const sql = await connectTo(dashboard.service.databaseUrl);
       const customer = String(await insertCustomers(sql, own.id, 1));
@@ -210,7 +210,7 @@ describeDashboard("shipments", (dashboard) => {
       await expectWellShown(page, "shipments-sorted");
     });
 
-    test("counts what needs a hand apart, and anew when it changes", async () => {
+    test("counts shipments that need attention separately and updates the count", async () => {
       const own = await dashboard.service.addWorkspace();
       const sql = await connectTo(dashboard.service.databaseUrl);
       const customer = String(await insertCustomers(sql, own.id, 1));
@@ -245,7 +245,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => queue("Failed").textContent()).toBe("Failed0");
     });
 
-    test("is saved under a name, opened by it, renamed and deleted, by keys alone", async () => {
+    test("is saved under a name, opened, renamed and deleted with the keyboard", async () => {
       const own = await dashboard.service.addWorkspace();
       const page = await openAsMember(dashboard, "/shipments", { workspace: own });
       const saved = page.locator("summary", { hasText: "Saved" });
@@ -294,7 +294,7 @@ describeDashboard("shipments", (dashboard) => {
       }
     });
 
-    test("is narrowed by a day that is typed once it is whole, with one step back from it", async () => {
+    test("is filtered by a typed day once it is complete, with one history entry", async () => {
       const page = await openList();
       await expect.poll(() => rows(page).count()).toBe(50);
       const requests: string[] = [];
@@ -317,13 +317,13 @@ describeDashboard("shipments", (dashboard) => {
       await page.getByText("“0026-01-01” was ignored").waitFor();
     });
 
-    test("is filtered by days of the workspace's time zone, both included", async () => {
+    test("is filtered by days in the workspace's time zone, both inclusive", async () => {
       const page = await openList("?from=2026-01-02&to=2026-01-02");
       // The test booked one shipment per hour.
       await expect.poll(() => rows(page).count()).toBe(24);
     });
 
-    test("says what of the address cannot be, and what can be chosen", async () => {
+    test("reports invalid URL parameters with the allowed values", async () => {
       const page = await openList("?status=99&from=2026-02-31&customer=ada&payment_status=1");
       await expect.poll(() => rows(page).count()).toBe(50);
       await expect
@@ -345,7 +345,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => rows(page).count()).toBe(50);
     });
 
-    test("is paged by keys, there and back, and a page has an address", async () => {
+    test("is paged with the keyboard in both directions, and each page has a URL", async () => {
       const page = await openList();
       await expect.poll(() => rows(page).count()).toBe(50);
       const focused = () => page.evaluate("document.activeElement.textContent");
@@ -380,7 +380,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(focused).toBe("Next →");
     });
 
-    test("leads to a shipment by keys, and back to the same list", async () => {
+    test("opens a shipment with the keyboard and returns to the same list", async () => {
       const page = await openList();
       await expect.poll(() => rows(page).count()).toBe(50);
       await page.keyboard.press("j");
@@ -396,7 +396,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.waitForURL(`**/shipments/${reference}`);
     });
 
-    test("keeps its place while shipments are opened beside it, which the address says", async () => {
+    test("keeps its position while shipments open next to it, with the open one in the URL", async () => {
       const page = await openList();
       await page.setViewportSize({ width: 1440, height: 900 });
       await expect.poll(() => rows(page).count()).toBe(50);
@@ -437,7 +437,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.waitForURL(`**/shipments/${second}`);
     });
 
-    test("of a new workspace says where shipments come from", async () => {
+    test("has an empty state in a new workspace", async () => {
       const page = await dashboard.newPage();
       await signInTo(page, dashboard, await dashboard.service.addWorkspace(), {
         email: "new@example.org",
@@ -448,7 +448,7 @@ describeDashboard("shipments", (dashboard) => {
   });
 
   describe("one shipment", () => {
-    test("shows its route, price, customer, notes and what happened", async () => {
+    test("shows its route, price, customer, notes and timeline", async () => {
       const page = await openList();
       await page.goto(`/w/${dashboard.workspace.id}/shipments/${reference}`);
       await page.getByRole("heading", { name: reference }).waitFor();
@@ -473,7 +473,7 @@ describeDashboard("shipments", (dashboard) => {
     });
   });
 
-  test("what others do is shown without loading the page anew", async () => {
+  test("shows changes by others without reloading", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await dashboard.newPage();
     await signInTo(page, dashboard, own);
@@ -490,7 +490,7 @@ describeDashboard("shipments", (dashboard) => {
     await expect.poll(() => page.locator(".timeline li > span").allTextContents()).toEqual(["Cancelled", "Booked"]);
   });
 
-  test("a lost connection is said, and heals by itself", async () => {
+  test("reports a lost connection and recovers automatically", async () => {
     const page = await openList();
     await expect.poll(() => rows(page).count()).toBe(50);
     await page.context().setOffline(true);

@@ -8,7 +8,7 @@ import { startService } from "../support/service.ts";
 import { enter, expectUsable, expectWellShown, openWorkspaceMenu, PHONE, rowsOf, tabTo } from "./browser.ts";
 
 test.runIf(HAS_CHROMIUM)(
-  "who asks for a link by mail comes back to where they were, and invites others by mail",
+  "a person who requests a link by email returns to their page and invites others by email",
   async () => {
     // Emails contain the public URL, so the port must be known before the service listens.
     const port = await freePort();

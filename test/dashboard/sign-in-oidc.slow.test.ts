@@ -7,7 +7,7 @@ import { startService } from "../support/service.ts";
 import { currentQueue, expectWellShown } from "./browser.ts";
 
 test.runIf(HAS_CHROMIUM)(
-  "who signs in at an identity provider on another site comes back signed in to where they were",
+  "a person who signs in with an identity provider on another site returns to their page",
   async () => {
     // The provider needs the public URL before the service starts.
     const port = await freePort();

@@ -19,7 +19,7 @@ describeDashboard("signing in", (dashboard) => {
     return page;
   }
 
-  test("nobody sees anything but how to sign in, at any address", async () => {
+  test("shows only the sign-in page at any URL without a session", async () => {
     const page = await dashboard.newPage();
     await page.goto("/w/1/shipments");
     await page.getByText("Sign in with a link").waitFor();
@@ -27,7 +27,7 @@ describeDashboard("signing in", (dashboard) => {
     await expect.poll(() => page.title()).toBe("Sign in · Shipments");
   });
 
-  test("who has no link is told whom to ask, without commands, and finds the guides", async () => {
+  test("a person without a link is told whom to ask, without commands, and finds the guides", async () => {
     const page = await dashboard.newPage();
     await page.goto("/w/12/shipments?status=1");
     await page.getByText("Ask an admin of your workspace", { exact: true }).waitFor();
@@ -39,7 +39,7 @@ describeDashboard("signing in", (dashboard) => {
     await page.getByRole("heading", { name: "Sign in with a link" }).waitFor();
   });
 
-  test("a link signs in once, after a click, and does not stay in the history", async () => {
+  test("a link signs in once after a click and does not stay in the history", async () => {
     const page = await dashboard.newPage();
     const link = await linkFor(dashboard.service, dashboard.workspace);
     await page.goto(link);
@@ -56,7 +56,7 @@ describeDashboard("signing in", (dashboard) => {
     await expectWellShown(other, "sign-in-refused");
   });
 
-  test("who signs in comes back to where they were, with the filters", async () => {
+  test("signing in returns to the previous page with its filters", async () => {
     const page = await dashboard.newPage();
     await page.goto(`/w/${dashboard.workspace.id}/shipments?status=1`);
     await page.getByText("Sign in with a link").waitFor();
@@ -65,7 +65,7 @@ describeDashboard("signing in", (dashboard) => {
     await currentQueue(page).getByText("To pay").waitFor();
   });
 
-  test("a session that ends elsewhere leads to signing in, and then back", async () => {
+  test("a session that ends elsewhere redirects to the sign-in page and back", async () => {
     const page = await signedIn();
     await chooseFilter(page, "Payment", "Paid");
     const address = `**/w/${dashboard.workspace.id}/shipments?payment_status=2`;
@@ -78,7 +78,7 @@ describeDashboard("signing in", (dashboard) => {
     await page.waitForURL(address);
   });
 
-  test("a link that opens in another tab leads to the page that was asked for, in both tabs", async () => {
+  test("a link opened in another tab returns to the requested page in both tabs", async () => {
     const page = await dashboard.newPage();
     await page.goto(`/w/${dashboard.workspace.id}/shipments?status=1`);
     await page.getByText("Sign in with a link").waitFor();
@@ -92,9 +92,9 @@ describeDashboard("signing in", (dashboard) => {
   test.each([
     ["another site", () => "//example.org/w/1"],
     // Adds 2, because the next id belongs to the workspace's test twin.
-    ["a workspace of others", () => `/w/${dashboard.workspace.id + 2}/shipments`],
-    ["the platform, which is not theirs", () => "/platform"],
-  ])("nobody is led to %s after signing in", async (_, address) => {
+    ["a workspace without membership", () => `/w/${dashboard.workspace.id + 2}/shipments`],
+    ["the platform without being an operator", () => "/platform"],
+  ])("signing in does not redirect to %s", async (_, address) => {
     const page = await dashboard.newPage();
     await page.goto("/sign-in");
     const kept = JSON.stringify({ address: address(), keptAt: Date.now() });
@@ -103,7 +103,7 @@ describeDashboard("signing in", (dashboard) => {
     await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments`);
   });
 
-  test("a session that ends is said, and what was typed is there again for the same person alone", async () => {
+  test("reports an expired session and restores typed text for the same person only", async () => {
     const page = await signedIn();
     const fields = [
       ["Pickup address", "1 Times Square"],
@@ -163,7 +163,7 @@ describeDashboard("signing in", (dashboard) => {
     expect(await page.context().cookies()).toEqual([]);
   });
 
-  test("a service that cannot say who has signed in is asked again", async () => {
+  test("retries if the service cannot determine the session", async () => {
     const page = await signedIn();
     const calls = "**/shipments.account.v1.AccountService/GetAccount";
     await page.route(calls, (route) =>
@@ -176,7 +176,7 @@ describeDashboard("signing in", (dashboard) => {
     await page.getByRole("navigation", { name: "Queues" }).waitFor();
   });
 
-  test("an identity provider is offered, and told where to come back to", async () => {
+  test("offers an identity provider with the page to return to", async () => {
     const page = await dashboard.newPage();
     const options = { oidc: { name: "accounts.example.org" } };
     await page.route("**/sign-in/options", (route) => route.fulfill({ json: options }));
@@ -188,7 +188,7 @@ describeDashboard("signing in", (dashboard) => {
     await expectWellShown(page, "sign-in-provider");
   });
 
-  test("a workspace that one is no member of is not shown", async () => {
+  test("does not show a workspace without membership", async () => {
     const page = await signedIn();
     await page.goto("/w/999/shipments");
     await page.getByRole("heading", { name: "Page not found" }).waitFor();

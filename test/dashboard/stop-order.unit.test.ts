@@ -22,7 +22,7 @@ function inTransit(reference: string, dropoffStart: number, dropoffLng: number) 
 
 const names = (shipments: ReturnType<typeof byWindow>) => shipments.map(({ reference }) => reference).join(" ");
 
-test("stops are ordered by the window of the next stop, without a window first, the oldest first", () => {
+test("stops are ordered by the window of the next stop, those without a window first, oldest first", () => {
   const shipments = [
     stop("late", 0, 30),
     stop("new", 5, undefined),
@@ -32,7 +32,7 @@ test("stops are ordered by the window of the next stop, without a window first, 
   expect(names(byWindow(shipments))).toBe("old new dropoff late");
 });
 
-test("the nearest stop follows, from the first one by window", () => {
+test("continues with the nearest stop, starting from the first one by window", () => {
   // At 60 degrees of latitude, a degree of longitude is half as long as a degree of latitude.
   const [first, east, north] = [
     stop("first", 0, 1, 179.9),

@@ -17,7 +17,7 @@ import {
 /** Names of the sample tariff's zones. */
 const COUNTIES = ["Bronx", "Kings", "New York", "Queens", "Richmond"];
 
-describeDashboard("drafts of the tariff", (dashboard) => {
+describeDashboard("a tariff draft", (dashboard) => {
   let drafts: Drafts;
   let reference: string;
 
@@ -53,7 +53,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     return questions;
   };
 
-  test("begins empty or as a copy, is edited, imported, checked, replayed, published and rolled back", async () => {
+  test("is created empty or as a copy, edited, imported, checked, replayed, published and rolled back", async () => {
     const page = await openAsOperator(dashboard, "/platform/drafts");
     await page.getByText("No drafts").waitFor();
     await expectWellShown(page, "drafts-none");
@@ -175,7 +175,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     });
   });
 
-  test("publishing in the place of a version that is not in force any more says so, and can go on", async () => {
+  test("publishing over a version that is no longer in force warns and can continue", async () => {
     const { version } = await inForce();
     const draft = await drafts.begin({ ...SAMPLE_TARIFF, base_fee: "7.00" }, "Mine");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
@@ -224,7 +224,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     },
   );
 
-  test("what somebody else saved meanwhile is never overwritten unawares", async () => {
+  test("concurrent changes are not overwritten without confirmation", async () => {
     const draft = await drafts.begin(worldTariff(), "Shared");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     await page.getByLabel("Minimum charge").fill("1.00");
@@ -240,7 +240,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     expect(await draftIn(page)).toMatchObject({ name: "Theirs", fees: { base_fee: "2.00" } });
   });
 
-  test("keeps what is typed while it is being saved, and the focus", async () => {
+  test("keeps typed text and the focus while it is being saved", async () => {
     const draft = await drafts.begin(SAMPLE_TARIFF, "Busy");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     const { requested, release } = await holdBack(page, "UpdateTariffDraft");
@@ -260,7 +260,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     expect((await draftIn(page)).fees.tiers[0].flat_fee).toBe("8.75");
   });
 
-  test("is left only after asking while something is not saved", async () => {
+  test("asks before leaving with unsaved changes", async () => {
     const draft = await drafts.begin(SAMPLE_TARIFF, "Half done");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     const charge = page.getByLabel("Minimum charge");
@@ -309,7 +309,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     expect(questions).toEqual(["beforeunload"]);
   });
 
-  test("holds nobody back whose changes are saved, or whose session has ended", async () => {
+  test("does not ask before leaving without unsaved changes or without a session", async () => {
     const draft = await drafts.begin(SAMPLE_TARIFF, "Done");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     const charge = page.getByLabel("Minimum charge");
@@ -331,7 +331,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     expect(questions).toEqual([]);
   });
 
-  test("a refusal of a tier is shown in its row", async () => {
+  test("shows an error of a tier in its row", async () => {
     const draft = await drafts.begin(worldTariff(), "Half");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     await tier(page, 1).getByLabel("To, kg").fill("");
@@ -340,7 +340,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await expect.poll(() => tier(page, 1).getByLabel("To, kg").getAttribute("aria-invalid")).toBe("true");
   });
 
-  test("a file of many megabytes is imported in pieces, and is shown only when that is asked for", async () => {
+  test("imports a file of many megabytes in chunks, and shows it only on request", async () => {
     const draft = await drafts.begin(worldTariff(), "Large");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     const zones = { ...zonesOf(square(0, 0, 1, 1)), padding: "x".repeat(9_000_000) };
@@ -359,7 +359,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("application", { name: /Zones: .*Zone 1/ }).waitFor();
   });
 
-  test("zones that are no GeoJSON are said to be none", async () => {
+  test("reports zones that are not GeoJSON", async () => {
     const draft = await drafts.begin(worldTariff(), "Broken");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}?check=on`);
     await page.getByLabel("GeoJSON file").waitFor();
@@ -369,7 +369,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await faults.getByText("Must be JSON text in UTF-8").waitFor();
   });
 
-  test("is deleted after asking", async () => {
+  test("is deleted after confirmation", async () => {
     const draft = await drafts.begin(worldTariff(), "Gone");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     await chooseMore(page, "Delete…");
@@ -380,7 +380,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByText("This draft does not exist").waitFor();
   });
 
-  test("a viewer sees all of it, with its faults and a replay, and can change nothing", async () => {
+  test("a viewer sees everything, including its faults and a replay, and can change nothing", async () => {
     const tiers = [{ min_kg: 5, max_kg: 1, flat_fee: "0", rate_per_kg: "0" }];
     const draft = await drafts.begin({ ...SAMPLE_TARIFF, tiers }, "Seen");
     const path = `/platform/drafts/${draft.id}?check=on&replay=10`;

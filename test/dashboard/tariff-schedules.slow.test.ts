@@ -9,7 +9,7 @@ interface Opened {
   readonly default_schedule?: string;
 }
 
-describeDashboard("schedules of the tariff", (dashboard) => {
+describeDashboard("tariff schedules", (dashboard) => {
   let drafts: Drafts;
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await page.getByText("Schedules saved.").waitFor();
   };
 
-  test("a schedule is added, with its week, dates, slots and cut-offs, and checked", async () => {
+  test("adds a schedule with its week, dates, slots and cut-offs, and checks it", async () => {
     const { page, read } = await open([], "Spring");
     await page.getByText("None: times cannot be chosen.").waitFor();
     await page.getByRole("button", { name: "Add schedule" }).click();
@@ -84,7 +84,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await page.getByText("No errors, 1 tier and 1 zone. It can be published.").waitFor();
   });
 
-  test("what is wrong is said at its field, in a schedule that opens for it", async () => {
+  test("reports errors at their fields and opens the schedule with the error", async () => {
     const night = scheduleOf({
       name: "night",
       time_zone: "Mars/Olympus",
@@ -116,7 +116,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await expectWellShown(page, "schedule-faults");
   });
 
-  test("many dates are readable by their years, and one is edited where it stands", async () => {
+  test("groups many dates by year and edits one in place", async () => {
     const exceptions = Array.from({ length: 400 }, (_, i) => ({
       date: new Date(Date.UTC(2030, 0, 1 + i * 2)).toISOString().slice(0, 10),
       note: i === 0 ? "New Year" : "",
@@ -138,7 +138,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     expect(others).toHaveLength(399);
   });
 
-  test("a schedule is edited by keys alone", async () => {
+  test("edits a schedule with the keyboard", async () => {
     const { page, read } = await open([scheduleOf()], "Keys");
     await page.getByLabel("Time zone").focus();
     await page.keyboard.press("ControlOrMeta+A");
@@ -159,7 +159,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     ]);
   });
 
-  test("what somebody else saved meanwhile is never overwritten unawares", async () => {
+  test("concurrent changes are not overwritten without confirmation", async () => {
     const { page, draft, read } = await open([scheduleOf()], "Shared");
     await page.getByLabel("Lead time, minutes").fill("5");
     const theirs = { schedules: [scheduleOf({ name: "theirs" })] };
@@ -172,7 +172,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     expect((await read()).schedules[0]).toMatchObject({ name: "day", lead_time_minutes: 5 });
   });
 
-  test("a zone is given its schedule, and it is told which zones name which", async () => {
+  test("assigns a schedule to a zone and lists the zones of each schedule", async () => {
     const { page, draft } = await open([scheduleOf(), scheduleOf({ name: "night" })], "Zones", {
       default_schedule: "day",
     });
@@ -187,7 +187,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     expect(zones.body.features).toMatchObject([{ properties: { name: "Zone 1", schedule: "night" } }]);
   });
 
-  test("versions show their schedules, and how they differ, in words", async () => {
+  test("versions show their schedules and their differences in words", async () => {
     const before = await begin([scheduleOf()], "Before");
     const inForce = (await drafts.call("GET", "tariff")).body.data.version;
     await drafts.publish(before.id, inForce);

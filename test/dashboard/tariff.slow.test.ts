@@ -30,7 +30,7 @@ describeDashboard("the tariff", (dashboard) => {
   const rows = (page: TestPage) => versions(page).locator("tbody tr");
   const versionOf = async (version: number) => (await drafts.call("GET", `tariff_versions/${version}`)).body.data;
 
-  test("in force is shown with its fees, tiers and zones, of which one is marked by its name", async () => {
+  test("in force is shown with its fees, tiers and zones, one of which can be highlighted by name", async () => {
     const page = await openAsOperator(dashboard, "/platform/tariff");
     const map = page.getByRole("application", { name: `Zones of version ${VERSIONS}` });
     await expect
@@ -63,7 +63,7 @@ describeDashboard("the tariff", (dashboard) => {
     await expectWellShown(page, "tariff");
   });
 
-  test("lists its versions in pages, each of which leads to its own", async () => {
+  test("lists its versions in pages with a link to each", async () => {
     const page = await openAsOperator(dashboard, "/platform/tariff");
     await expect.poll(() => rows(page).count()).toBe(10);
     await page.getByRole("button", { name: "Next →" }).click();
@@ -76,7 +76,7 @@ describeDashboard("the tariff", (dashboard) => {
     await page.getByText("This version does not exist").waitFor();
   });
 
-  test("is compared between two versions: fees by path, zones by name and on the map", async () => {
+  test("is compared between two versions by fee path, zone name and map", async () => {
     const { features } = SAMPLE_TARIFF.zones as { features: any[] };
     const [moved] = (zonesOf(square(-74, 40, -73, 41)) as { features: any[] }).features;
     const document = {
@@ -119,7 +119,7 @@ describeDashboard("the tariff", (dashboard) => {
     await fees.getByText("Minimum charge").waitFor();
   });
 
-  test("is scheduled, shown with its time, holds up other publications, and is called off", async () => {
+  test("is scheduled, shown with its time, blocks other publications, and is cancelled", async () => {
     const current = (await drafts.call("GET", "tariff")).body.data.version;
     const draft = await drafts.begin({ ...SAMPLE_TARIFF, base_fee: "99.00" }, "Next year");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
@@ -155,7 +155,7 @@ describeDashboard("the tariff", (dashboard) => {
     expect(await versionOf(scheduled)).toMatchObject({ state: "called_off" });
   });
 
-  test("what others publish is shown without loading the page anew", async () => {
+  test("shows versions that others publish without reloading", async () => {
     const page = await openAsOperator(dashboard, "/platform/tariff");
     await page.getByRole("application").waitFor();
     const { version } = await publishDocument(dashboard.service.app.em, {
@@ -167,7 +167,7 @@ describeDashboard("the tariff", (dashboard) => {
     await rows(page).first().getByText(String(version)).first().waitFor();
   });
 
-  test("a viewer sees all of it and can change nothing", async () => {
+  test("a viewer sees everything and can change nothing", async () => {
     const page = await openAsOperator(dashboard, "/platform/tariff", "viewer");
     await page.getByRole("application").waitFor();
     await expect.poll(() => rows(page).count()).toBe(10);

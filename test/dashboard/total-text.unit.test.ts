@@ -6,7 +6,7 @@ import { listedText, totalText } from "../../src/dashboard/shipments/newest-ship
 
 const { DELIVERED, CANCELLED } = ShipmentStatus;
 
-test("shipments come to what those cost that are not cancelled, in each currency", () => {
+test("totals exclude cancelled shipments, per currency", () => {
   const shipments = [
     { total: 0.1, currency: "USD", status: DELIVERED },
     { total: 5, currency: "EUR", status: DELIVERED },
@@ -21,9 +21,9 @@ const counted = (count: number, total: number, more = false) =>
 
 test.each([
   ["some are cancelled", counted(3, 0.6), counted(1, 0.2), "$0.40"],
-  ["none is cancelled", counted(3, 0.6), create(ShipmentCountSchema), "$0.60"],
+  ["none are cancelled", counted(3, 0.6), create(ShipmentCountSchema), "$0.60"],
   ["all are cancelled", counted(3, 0.6), counted(3, 0.6), undefined],
   ["more were found than counted", counted(1_000, 5, true), counted(1, 1), undefined],
-])("what a list comes to, of which %s", (_, listed, cancelled, text) => {
+])("the total of a list of which %s", (_, listed, cancelled, text) => {
   expect(listedText(listed, cancelled)).toBe(text);
 });

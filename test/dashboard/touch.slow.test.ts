@@ -12,7 +12,7 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-describeDashboard("by touch on a phone", (dashboard) => {
+describeDashboard("touch on a phone", (dashboard) => {
   const rows = (page: TestPage) => rowsOf(page, "Shipments");
   const tap = (page: TestPage, name: string | RegExp) => page.getByRole("button", { name, exact: true }).tap();
   const tapLink = (page: TestPage, name: string) => page.getByRole("link", { name }).first().tap();
@@ -21,7 +21,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
   const tapSummary = (page: TestPage, name: string) => page.locator("summary").filter({ hasText: name }).tap();
   const open = (path: string, workspace: TestWorkspace) => openAsMember(dashboard, path, { workspace }, PHONE);
 
-  test("a list is narrowed, sorted, arranged, saved and taken along", async () => {
+  test("filters, sorts, arranges, saves and exports a list", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     await bookAnd(service, own.apiKey, ["pay"]);
@@ -55,7 +55,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     expect((await download).suggestedFilename()).toMatch(/^shipments-\d{4}-\d\d-\d\d\.csv$/);
   });
 
-  test("many shipments are cancelled, what failed is tried again, and labels are shown", async () => {
+  test("cancels several shipments, retries the failed ones, and shows labels", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const moved = await bookAnd(service, own.apiKey, ["pay"]);
@@ -80,7 +80,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await expectUsable(page);
   });
 
-  test("a customer is found by the search, edited, booked for, and the shipment taken to its receipt", async () => {
+  test("searches for a customer, edits it, books for it, and takes the shipment to its receipt", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     await book(service, own.apiKey);
@@ -124,7 +124,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await expectUsable(page);
   });
 
-  test("tabs stand beside each other, and every menu is within the screen", async () => {
+  test("shows tabs next to each other and every menu within the screen", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const { reference, customer } = await bookAnd(service, own.apiKey, ["pay"]);
@@ -150,7 +150,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     }
   });
 
-  test("two customers are merged, and the time zone is changed", async () => {
+  test("merges two customers and changes the time zone", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const { customer } = await book(service, own.apiKey);

@@ -37,7 +37,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
   const rows = (page: TestPage) => rowsOf(page, "Deliveries");
 
-  test("a webhook is added, with its secret shown once, tested, edited, disabled and deleted", async () => {
+  test("adds a webhook with a secret that is shown once, tests, edits, disables and deletes it", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("", "admin", own);
     await page.getByText("No webhooks yet").waitFor();
@@ -90,7 +90,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     expect(body.data).toEqual([]);
   });
 
-  test("a webhook that fails is seen to, why, and what failed is sent again", async () => {
+  test("shows why a webhook fails and resends failed deliveries", async () => {
     const { apiKey } = dashboard.workspace;
     const { data } = await addWebhook(dashboard.service, apiKey, { url: receiver.url });
     takes = false;
@@ -136,7 +136,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByRole("heading", { name: new URL(receiver.url).host }).waitFor();
   });
 
-  test.each(WITHOUT_POINTER)("what failed is looked at and sent again, %s", async (_, options, press) => {
+  test.each(WITHOUT_POINTER)("shows failed deliveries and resends them, %s", async (_, options, press) => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const { data } = await addWebhook(service, own.apiKey, { url: receiver.url });
@@ -158,7 +158,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await expectUsable(page);
   });
 
-  test("deliveries are shown however long they take, and not requested for anew meanwhile", async () => {
+  test("shows slow deliveries and does not request them again in the meantime", async () => {
     const own = await dashboard.service.addWorkspace();
     const { data } = await addWebhook(dashboard.service, own.apiKey, { url: receiver.url });
     const page = await openAsMember(dashboard, "/settings/webhooks", { workspace: own });
@@ -175,7 +175,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.unrouteAll({ behavior: "wait" });
   });
 
-  test("deliveries are paged", async () => {
+  test("deliveries have pages", async () => {
     const own = await dashboard.service.addWorkspace();
     const { data } = await addWebhook(dashboard.service, own.apiKey, { url: receiver.url });
     for (let i = 0; i < 27; i++) {
@@ -189,7 +189,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await expect.poll(() => rows(page).count()).toBe(25);
   });
 
-  test("a viewer sees webhooks and deliveries, and nothing to do", async () => {
+  test("a viewer sees webhooks and deliveries, without actions", async () => {
     const { apiKey } = dashboard.workspace;
     const { data } = await addWebhook(dashboard.service, apiKey, { url: receiver.url });
     await dashboard.service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });

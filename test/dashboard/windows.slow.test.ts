@@ -50,7 +50,7 @@ function tariffOf(): object {
 const EVENING = { start: "2026-12-01T17:00:00.000Z", end: "2026-12-01T18:00:00.000Z" };
 
 describeDashboard(
-  "times of a shipment",
+  "a shipment's time windows",
   (dashboard) => {
     const open = (path: string, role = "member") => openAsMember(dashboard, path, { role });
     const routePath = (route: object) =>
@@ -70,7 +70,7 @@ describeDashboard(
     };
     const bookAt = (windows: object) => book(dashboard.service, dashboard.workspace.apiKey, { ...ROUTE, ...windows });
 
-    test("a shipment is booked for a slot by its day, which its price has a line for", async () => {
+    test("books a slot on a day, with a line in the price", async () => {
       const page = await open(routePath(ROUTE));
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
       const pickup = group(page, "Pickup time");
@@ -114,13 +114,13 @@ describeDashboard(
       });
     });
 
-    test("nothing is asked where no schedule applies", async () => {
+    test("shows no time choice without a schedule", async () => {
       const page = await open(routePath({ ...CAPE_TOWN, weight_kg: 2 }));
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
       await expect.poll(() => page.getByRole("radiogroup").count()).toBe(0);
     });
 
-    test("days are looked at as far ahead as can be booked", async () => {
+    test("lists days up to the end of the horizon", async () => {
       const page = await open(routePath(ROUTE));
       const pickup = group(page, "Pickup time");
       await pickup.getByLabel("At a time").check();
@@ -138,7 +138,7 @@ describeDashboard(
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
     });
 
-    test("slots are listed anew each minute where they are shown alone", async () => {
+    test("refreshes slots every minute on pages that only show slots", async () => {
       const { reference } = await bookAt({});
       const listed = async (path: string, isThere: (page: TestPage) => Promise<unknown>, atFirst = 0) => {
         const page = await open(path);
@@ -172,7 +172,7 @@ describeDashboard(
       expect(await listed(`/shipments/${reference}`, isShown)).toBe(0);
     });
 
-    test("times that cannot be had are refused in words, and the next that can is a click away", async () => {
+    test("refuses unavailable times with an explanation and offers the next available one", async () => {
       const page = await open(routePath(ROUTE));
       const dropoff = group(page, "Dropoff time");
       await dropoff.getByLabel("At a time").check();
@@ -191,7 +191,7 @@ describeDashboard(
       await expect.poll(() => dropoff.getByLabel("From").inputValue()).toBe("08:00");
     });
 
-    test("times are chosen by keys alone", async () => {
+    test("chooses times with the keyboard", async () => {
       const page = await open(routePath(ROUTE));
       const pickup = group(page, "Pickup time");
       await pickup.getByLabel("As soon as possible").focus();
@@ -205,7 +205,7 @@ describeDashboard(
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
     });
 
-    test("a shipment is rescheduled until it is picked up, and back to as soon as possible", async () => {
+    test("reschedules a shipment until its pickup, and back to as soon as possible", async () => {
       const { reference } = await bookAt({ pickup_window: EVENING });
       const page = await open(`/shipments/${reference}`);
       await chooseMore(page, "Reschedule");
@@ -228,7 +228,7 @@ describeDashboard(
       expect(await read(reference)).toMatchObject({ pickup_window: null });
     });
 
-    test("a paid shipment is not moved to times that cost more, and it is said why", async () => {
+    test("refuses to reschedule a paid shipment to a more expensive time and says why", async () => {
       const { apiKey } = dashboard.workspace;
       const booked = await bookAt({});
       const path = `/v1/shipments/${booked["reference"]}/payments`;
@@ -247,7 +247,7 @@ describeDashboard(
       await expect.poll(() => page.locator(".menu-content").textContent()).not.toContain("Reschedule");
     });
 
-    test("a note is changed without a time that a schedule has come to want since", async () => {
+    test("changes a note without choosing a time that the schedule requires since", async () => {
       const { service, workspace } = dashboard;
       const { reference } = await book(service, workspace.apiKey, { ...CAPE_TOWN, weight_kg: 2 });
       const schedule = scheduleOf({ name: "cape town", as_soon_as_possible: false });

@@ -5,7 +5,7 @@ import { instantOf } from "../../src/dashboard/ui/local-time.ts";
 
 const iso = (date: string, time: string, timeZone: string) => instantOf(date, time, timeZone)?.toISOString();
 
-test("a local time that comes twice is the first, and one that does not exist is moved by the gap", () => {
+test("an ambiguous local time is the first one, and a skipped one is moved by the gap", () => {
   expect(iso("2026-12-01", "08:00", "Europe/Berlin")).toBe("2026-12-01T07:00:00.000Z");
   expect(iso("2026-10-25", "02:30", "Europe/Berlin")).toBe("2026-10-25T00:30:00.000Z");
   expect(iso("2027-03-28", "02:30", "Europe/Berlin")).toBe("2027-03-28T01:30:00.000Z");
@@ -14,7 +14,7 @@ test("a local time that comes twice is the first, and one that does not exist is
   expect(iso("2026-12-01", "", "Europe/Berlin")).toBeUndefined();
 });
 
-test("a window that ends at or before it starts ends on the next day", () => {
+test("a window that ends at or before its start ends on the next day", () => {
   const times = { start: "22:00", end: "01:30" };
   expect(windowAt("2026-12-31", times, "America/New_York")).toEqual({
     start: new Date("2027-01-01T03:00Z"),
@@ -22,7 +22,7 @@ test("a window that ends at or before it starts ends on the next day", () => {
   });
 });
 
-test("refusals tell times by the clock of the place, which they name, and what would do", () => {
+test("errors show times in the local time zone with its name, and the next available ones", () => {
   const refused = {
     message: "",
     fields: {

@@ -29,7 +29,7 @@ describeDashboard("a workspace", (dashboard) => {
   const open = (path: string, workspace: TestWorkspace = dashboard.workspace, role = "admin") =>
     openAsMember(dashboard, path, { workspace, role });
 
-  test("is switched to its test mode and back, which every page there shows", async () => {
+  test("switches to its test mode and back, which every page shows", async () => {
     const page = await open("/settings/webhooks");
     const { twin } = dashboard.workspace;
     await (await openWorkspaceMenu(page)).getByRole("link", { name: "To test mode" }).click();
@@ -53,7 +53,7 @@ describeDashboard("a workspace", (dashboard) => {
   });
 
   describe("the overview", () => {
-    test("sums up the bookings of the days in the address", async () => {
+    test("sums up the bookings of the days in the URL", async () => {
       const page = await open("");
       const figures = page.locator(".figures > div");
       await figures.filter({ hasText: "Bookings" }).getByText("60", { exact: true }).waitFor();
@@ -83,7 +83,7 @@ describeDashboard("a workspace", (dashboard) => {
       await expect.poll(() => chart.getByRole("rowheader").count()).toBe(7);
     });
 
-    test("is by the days of the workspace's time zone, beside the days before, read by keys and by a pointer", async () => {
+    test("uses days in the workspace's time zone, next to the previous period, readable by keyboard and pointer", async () => {
       const own = await dashboard.service.addWorkspace();
       const sql = await connectTo(dashboard.service.databaseUrl);
       const { updateWorkspace } = dashboard.service.as(own.apiKey);
@@ -124,7 +124,7 @@ describeDashboard("a workspace", (dashboard) => {
       await lead.locator(".reading").getByText("This period").waitFor();
     });
 
-    test("of one day, of nothing, and of today alone is well shown", async () => {
+    test("has a valid layout for one day, for no data, and for today only", async () => {
       const page = await open("?from=2026-01-01&to=2026-01-01");
       const lead = page.locator(".chart").first();
       await expect.poll(() => lead.locator("circle").count()).toBe(2);
@@ -137,14 +137,14 @@ describeDashboard("a workspace", (dashboard) => {
       await expect.poll(() => page.getByText(/^(Up|Down|None)/).count()).toBe(0);
     });
 
-    test("says what is wrong with days that cannot be", async () => {
+    test("reports invalid days", async () => {
       const page = await open("?from=2026-02-01&to=2026-01-01");
       const alert = page.getByRole("alert").getByText("First day must not be after “Last day”.");
       await alert.waitFor();
       await expectWellShown(page, "overview-refused");
     });
 
-    test("of a new workspace says the first steps, and goes on by itself when something is booked", async () => {
+    test("shows the first steps in a new workspace until something is booked", async () => {
       const own = await dashboard.service.addWorkspace();
       const page = await open("", own);
       await page.getByText("Get a key.").waitFor();
@@ -159,7 +159,7 @@ describeDashboard("a workspace", (dashboard) => {
       await page.getByText("Get a key.").waitFor({ state: "hidden" });
     });
 
-    test("says what stands in the way of booking, and what to do", async () => {
+    test("shows why booking is blocked, and the fix", async () => {
       const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
       const page = await open("", own);
       await page.getByText("No payment provider accepts payments for this workspace.").waitFor();
@@ -170,7 +170,7 @@ describeDashboard("a workspace", (dashboard) => {
     });
   });
 
-  test("Settings → Payments says who is paid, and leads to what waits for money", async () => {
+  test("Settings → Payments shows the provider and links to unpaid shipments", async () => {
     const page = await open("/settings", undefined, "viewer");
     await page.getByText("Manual", { exact: true }).waitFor();
     await expectWellShown(page, "payments");
@@ -182,7 +182,7 @@ describeDashboard("a workspace", (dashboard) => {
     await page.getByText("No refunds due").waitFor();
   });
 
-  test("Settings → Workspace says its name, id and limits", async () => {
+  test("Settings → Workspace shows its name, id and limits", async () => {
     const page = await open("/settings", undefined, "viewer");
     await page.getByText("10,000 per second, burst 20,000").waitFor();
     const facts = await page.locator("dl").first().innerText();
@@ -192,7 +192,7 @@ describeDashboard("a workspace", (dashboard) => {
     await expectWellShown(page, "workspace");
   });
 
-  test("admins choose the time zone, by which times are shown then, and named", async () => {
+  test("admins choose the time zone, in which times are then shown with its name", async () => {
     const own = await dashboard.service.addWorkspace();
     const { reference } = await book(dashboard.service, own.apiKey);
     const sql = await connectTo(dashboard.service.databaseUrl);
@@ -215,7 +215,7 @@ describeDashboard("a workspace", (dashboard) => {
     await expect.poll(() => viewer.getByRole("button", { name: "Change time zone" }).count()).toBe(0);
   });
 
-  test("the navigation marks the page that is shown, and no other", async () => {
+  test("the navigation marks only the current page", async () => {
     const page = await open("/settings");
     const here = page.getByRole("navigation", { name: "Pages" }).locator("[aria-current=page]");
     await expect.poll(() => here.allTextContents()).toEqual(["General"]);

@@ -5,11 +5,11 @@ import { square } from "../support/tariffs.ts";
 const NOTHING = { listed: [], zones: { type: "FeatureCollection", features: [] } };
 
 test.each([
-  ["text that is no JSON", "{"],
-  ["no text", ""],
+  ["invalid JSON", "{"],
+  ["an empty text", ""],
   ["a null", "null"],
   ["an object without features", "{}"],
-  ["features that are no list", '{"features": {}}'],
+  ["features that are not a list", '{"features": {}}'],
 ])("%s is not readable", (_, text) => {
   expect(readZoneDocument(text)).toEqual({ ...NOTHING, isReadable: false });
 });
@@ -18,7 +18,7 @@ test("an empty list of features is readable, without zones", () => {
   expect(readZoneDocument('{"features": []}')).toEqual({ ...NOTHING, isReadable: true });
 });
 
-test("zones keep their places, and are named by them where they have no name", () => {
+test("zones keep their positions and are named after them if they have no name", () => {
   const geometry = { type: "Polygon", coordinates: square(0, 0, 1, 1) };
   const many = { type: "MultiPolygon", coordinates: [square(0, 0, 1, 1)] };
   const features = [
@@ -69,9 +69,9 @@ test.each([
       ],
     ]),
   ],
-  ["a polygon in the place of a ring", polygon([square(0, 0, 1, 1)])],
+  ["a polygon instead of a ring", polygon([square(0, 0, 1, 1)])],
   ["a collection", { geometry: { type: "GeometryCollection", geometries: [] } }],
-])("a feature that cannot be drawn is listed all the same: %s", (_, feature) => {
+])("lists a feature that cannot be drawn: %s", (_, feature) => {
   const { listed, zones } = readZoneDocument(JSON.stringify({ features: [feature] }));
   expect({ listed, drawn: zones.features }).toEqual({
     listed: [{ index: 0, name: "Zone 1", zone: undefined }],
@@ -83,7 +83,7 @@ function polygon(coordinates: unknown): object {
   return { type: "Feature", geometry: { type: "Polygon", coordinates } };
 }
 
-test("a schedule is named by one zone or by all, and taken away, and all else stays", () => {
+test("assigns a schedule to one zone or to all, removes it, and keeps all other data", () => {
   const geometry = { type: "Polygon", coordinates: square(0, 0, 1, 1) };
   const features = [
     { type: "Feature", properties: { name: "Kings", schedule: "city" }, geometry },

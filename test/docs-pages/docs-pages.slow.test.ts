@@ -27,7 +27,7 @@ function blocksOf(file: string): string[] {
  */
 const IN_FULL = ["/docs", "/docs/lifecycle", "/docs/errors", "/docs/nothing"];
 
-describeDashboard("The documents", (dashboard) => {
+describeDashboard("the documentation", (dashboard) => {
   const options = (page: TestPage) => page.getByRole("option");
 
   async function open(path: string): Promise<TestPage> {

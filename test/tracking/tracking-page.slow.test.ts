@@ -14,7 +14,7 @@ const LIVE_POLL_MS = 60_000;
 const start = () => startService({ dashboard: true, publicUrl: PUBLIC_URL });
 
 describeDashboard(
-  "the page of a shipment for its recipient",
+  "the recipient's tracking page",
   (dashboard) => {
     /** Sends a courier's reports about a shipment in transit whose first delivery failed. */
     const report = async (as: TestClient, shipment: string) => {
