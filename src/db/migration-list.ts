@@ -76,4 +76,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128154760-courier-links-5.ts")).Migration20261128154760_courier_links_5,
   "20261128163000-search-weeks": async () =>
     (await import("./migrations/20261128163000-search-weeks.ts")).Migration20261128163000_search_weeks,
+  "20261128183854-event-courier": async () =>
+    (await import("./migrations/20261128183854-event-courier.ts")).Migration20261128183854_event_courier,
 };

@@ -27,6 +27,12 @@ export interface CallerKey {
   readonly last4: string;
 }
 
+/** A courier who opened a link. */
+export interface CallerCourier {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** Returns the name of a key, or the last four characters of an unnamed key. */
 export function keyLabel({ name, last4 }: CallerKey): string {
   return name ?? last4;
@@ -49,7 +55,7 @@ export interface WorkspaceCaller {
   /** Undefined for a person. */
   readonly keyScope: KeyScope | undefined;
   /** The courier who opened a link, limited to the shipments assigned to the courier. Undefined for other callers. */
-  readonly courierId?: string;
+  readonly courier?: CallerCourier;
   /** Undefined for an API key and for a courier. */
   readonly member: Member | undefined;
   /** Returns the tracking link of a shipment. Undefined if tracking links are disabled. */

@@ -69,6 +69,35 @@ export declare type CourierValid = Courier;
 export declare const CourierSchema: GenMessage<Courier, {validType: CourierValid}>;
 
 /**
+ * Reference to the courier who made a call with a link, in events.
+ *
+ * @generated from message shipments.v1.CourierReference
+ */
+export declare type CourierReference = Message<"shipments.v1.CourierReference"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Name of the courier at the time of the call.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+export declare type CourierReferenceValid = CourierReference;
+
+/**
+ * Describes the message shipments.v1.CourierReference.
+ * Use `create(CourierReferenceSchema)` to create a new message.
+ */
+export declare const CourierReferenceSchema: GenMessage<CourierReference, {validType: CourierReferenceValid}>;
+
+/**
  * A failed attempt to pick up or deliver a shipment.
  *
  * @generated from message shipments.v1.DeliveryAttempt

@@ -8,6 +8,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Shipment, ShipmentValid } from "./shipment_pb.js";
 import type { Webhook, WebhookValid } from "./webhook_pb.js";
 import type { ApiKeyReference, ApiKeyReferenceValid } from "./api_key_pb.js";
+import type { CourierReference, CourierReferenceValid } from "./courier_pb.js";
 
 /**
  * Describes the file shipments/v1/event.proto.
@@ -71,7 +72,7 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   webhook?: Webhook | undefined;
 
   /**
-   * Email of the member who caused the event. Unset for API keys and for the service.
+   * Email of the member who caused the event. Unset for API keys, couriers and the service.
    *
    * @generated from field: optional string actor = 8;
    */
@@ -93,11 +94,18 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   test: boolean;
 
   /**
-   * The API key that made the change. Unset if a member or the service made it.
+   * The API key that made the change. Unset if a member, a courier or the service made it.
    *
    * @generated from field: shipments.v1.ApiKeyReference api_key = 11;
    */
   apiKey?: ApiKeyReference | undefined;
+
+  /**
+   * The courier who made the change on the page of a courier link. Unset for other callers.
+   *
+   * @generated from field: shipments.v1.CourierReference courier = 12;
+   */
+  courier?: CourierReference | undefined;
 };
 
 /**
@@ -157,7 +165,7 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
   webhook?: WebhookValid | undefined;
 
   /**
-   * Email of the member who caused the event. Unset for API keys and for the service.
+   * Email of the member who caused the event. Unset for API keys, couriers and the service.
    *
    * @generated from field: optional string actor = 8;
    */
@@ -179,11 +187,18 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
   test: boolean;
 
   /**
-   * The API key that made the change. Unset if a member or the service made it.
+   * The API key that made the change. Unset if a member, a courier or the service made it.
    *
    * @generated from field: shipments.v1.ApiKeyReference api_key = 11;
    */
   apiKey?: ApiKeyReferenceValid | undefined;
+
+  /**
+   * The courier who made the change on the page of a courier link. Unset for other callers.
+   *
+   * @generated from field: shipments.v1.CourierReference courier = 12;
+   */
+  courier?: CourierReferenceValid | undefined;
 };
 
 /**

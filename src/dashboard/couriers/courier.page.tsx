@@ -4,7 +4,6 @@ import {
   CourierService,
   UpdateCourierRequestSchema,
 } from "../../../gen/shipments/v1/courier_service_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useRole, useWorkspace } from "../api/session.ts";
@@ -80,7 +79,7 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
 const unassignedHref = () => paths.shipments({}, { courier: UNASSIGNED });
 
 function useRun(courier: string) {
-  const client = useClient(ShipmentService);
+  const client = useClient(CourierService);
   return useQuery(async (signal) => ({ data: await loadRun(client, courier, signal) }), [client, courier]);
 }
 

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
+import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
 import { paths } from "../routes/paths.ts";
@@ -24,7 +24,7 @@ export function AssignDialog(props: Omit<ActDialogProps, "act">) {
   const [courier, setCourier] = useState("");
   const [order, setOrder] = useState<OrderName>("window");
   const ordered = useMemo(() => ORDERS[order](shipments), [order, shipments]);
-  const shipmentClient = useClient(ShipmentService);
+  const couriers = useClient(CourierService);
   /** Sequence of the last other stop of the courier, known when the dialog is submitted. */
   const last = useRef(0);
   const act: ActDialogProps["act"] = {
@@ -52,7 +52,7 @@ export function AssignDialog(props: Omit<ActDialogProps, "act">) {
       close={close}
       run={async (form) => {
         if (courier === "") throw fieldError("courier", "Choose a courier.");
-        last.current = lastSequence(await loadRun(shipmentClient, courier), shipments);
+        last.current = lastSequence(await loadRun(couriers, courier), shipments);
         return run(form);
       }}
     >

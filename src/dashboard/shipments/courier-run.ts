@@ -1,29 +1,19 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
-import { PaymentStatus, type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
-import type { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { loadShipments } from "./newest-shipments.ts";
 
 /** Value of the list filter `courier` for shipments without a courier. */
 export const UNASSIGNED = "unassigned";
 
-/** Loads a courier's open shipments in the order of the run: by sequence, then the oldest first. */
-export async function loadRun(client: Client<typeof ShipmentService>, courierId: string, signal?: AbortSignal) {
-  const lists = await Promise.all(
-    [ShipmentStatus.IN_TRANSIT, ShipmentStatus.AWAITING_PICKUP].map((status) =>
-      loadShipments(client, { courierId, status, paymentStatus: PaymentStatus.PAID }, signal),
-    ),
-  );
-  return lists.flatMap(({ shipments }) => shipments).toSorted(byStop);
+/** Loads a courier's open shipments of today, in the order of the run. */
+export async function loadRun(client: Client<typeof CourierService>, courier: string, signal?: AbortSignal) {
+  const { data } = await client.getRun({ courier }, { signal });
+  return data!.shipments.filter(({ status }) => OPEN.includes(status));
 }
 
-function byStop(a: Shipment, b: Shipment): number {
-  const [first, second] = [a, b].map(({ courier }) => courier?.sequence ?? Number.MAX_SAFE_INTEGER) as [number, number];
-  return first - second || timestampMs(a.createdAt!) - timestampMs(b.createdAt!);
-}
+const OPEN: readonly ShipmentStatus[] = [ShipmentStatus.AWAITING_PICKUP, ShipmentStatus.IN_TRANSIT];
 
 /** Loads all couriers that are not archived, by name. */
 export function useCouriers() {

@@ -267,11 +267,12 @@ function Happened({ events }: { readonly events: Query<ListShipmentEventsRespons
 function Timeline({ events }: { readonly events: readonly Event[] }) {
   return (
     <ol class="timeline">
-      {events.map(({ id, type, timestamp, actor, apiKey }) => (
+      {events.map(({ id, type, timestamp, actor, apiKey, courier }) => (
         <li key={id}>
           <span>{EVENT_NAMES.get(type) ?? type}</span> <Time at={timestamp} exact />
           {actor && <p class="minor">{actor}</p>}
           {apiKey && <p class="minor">API key {apiKey.name ?? apiKey.last4}</p>}
+          {courier && <p class="minor">Courier {courier.name}</p>}
         </li>
       ))}
     </ol>

@@ -38,8 +38,9 @@ const COLUMNS: readonly Column<Event>[] = [
     header: "By",
     spare: true,
     clips: true,
-    cell: ({ actor, apiKey }) =>
-      actor ?? <span class="minor">{apiKey ? `API key ${apiKey.name ?? apiKey.last4}` : "Service"}</span>,
+    cell: ({ actor, apiKey, courier }) =>
+      actor ??
+      courier?.name ?? <span class="minor">{apiKey ? `API key ${apiKey.name ?? apiKey.last4}` : "Service"}</span>,
   },
   {
     header: "When",

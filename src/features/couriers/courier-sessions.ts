@@ -4,7 +4,7 @@ import { createBriefCache } from "../../domain/brief-cache.ts";
 import { MAX_COURIER_DEVICES } from "../../domain/limits.ts";
 import { COURIER_LIMITS } from "../../domain/rate-limit.ts";
 import { hashKey } from "../../domain/secret-key.ts";
-import type { SessionLookup, WorkspaceCaller } from "../../pipeline/call.ts";
+import type { CallerCourier, SessionLookup, WorkspaceCaller } from "../../pipeline/call.ts";
 import { recordCourierSignIn, recordingChanges } from "../audit/record-change.ts";
 import type { FindTracking } from "../workspaces/tracking-urls.ts";
 import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
@@ -96,7 +96,7 @@ const FIND = `
     update courier_session set last_seen_at = now()
     where workspace_id = $1 and hash = $2 and last_seen_at < now() - interval '1 minute'
   )
-  select courier.id, workspace.twin_of is not null as test, live.suspended_at is not null as suspended
+  select courier.id, courier.name, workspace.twin_of is not null as test, live.suspended_at is not null as suspended
   from courier_session as session
     join courier_link as link on link.workspace_id = session.workspace_id and link.id = session.link_id
     join courier on courier.workspace_id = link.workspace_id and courier.id = link.courier_id
@@ -117,15 +117,15 @@ async function findCaller(
 ): Promise<WorkspaceCaller | undefined> {
   const workspaceId = workspaceOfToken(token);
   if (workspaceId === undefined) return undefined;
-  const [found] = await runStatement<{ id: string; test: boolean; suspended: boolean }>(em, FIND, [
+  const [found] = await runStatement<CallerCourier & { test: boolean; suspended: boolean }>(em, FIND, [
     workspaceId,
     hashKey(token),
   ]);
   if (found === undefined) return undefined;
-  const { id: courierId, test, suspended } = found;
+  const { id, name, test, suspended } = found;
   return {
     audience: "workspace",
-    account: courierId,
+    account: id,
     workspaceId,
     limits: COURIER_LIMITS,
     test,
@@ -133,7 +133,7 @@ async function findCaller(
     keyId: undefined,
     key: undefined,
     keyScope: "courier",
-    courierId,
+    courier: { id, name },
     member: undefined,
     ...(await findTracking(em, workspaceId)),
   };

@@ -41,7 +41,7 @@ const LENIENT = { ignoreUnknownFields: true };
 
 export type EventContent = Pick<
   Event,
-  "position" | "subject" | "number" | "type" | "data" | "actor" | "apiKey" | "createdAt"
+  "position" | "subject" | "number" | "type" | "data" | "actor" | "apiKey" | "courier" | "createdAt"
 >;
 
 export interface EventRow extends Omit<EventContent, "data" | "createdAt"> {
@@ -51,7 +51,7 @@ export interface EventRow extends Omit<EventContent, "data" | "createdAt"> {
 }
 
 export function toEvent(row: EventRow): EventContent {
-  const { position, subject, number, type, actor, apiKey } = row;
+  const { position, subject, number, type, actor, apiKey, courier } = row;
   const data = JSON.parse(row.data) as JsonObject;
   return {
     position,
@@ -61,6 +61,7 @@ export function toEvent(row: EventRow): EventContent {
     data,
     actor,
     apiKey,
+    courier,
     createdAt: new Date(Math.round(row.createdMs)),
   };
 }
@@ -71,7 +72,7 @@ export function toEvent(row: EventRow): EventContent {
  * @param of.test whether the event belongs to a test twin
  */
 export function eventMessage(event: EventContent, { test }: { readonly test: boolean }): EventMessage {
-  const { position, subject, number, type, data, actor, apiKey, createdAt } = event;
+  const { position, subject, number, type, data, actor, apiKey, courier, createdAt } = event;
   return create(EventSchema, {
     id: writeEventId({ subject, number }),
     type,
@@ -81,6 +82,7 @@ export function eventMessage(event: EventContent, { test }: { readonly test: boo
     test,
     ...(actor ? { actor } : {}),
     ...(apiKey ? { apiKey: { ...apiKey, name: apiKey.name ?? undefined } } : {}),
+    ...(courier ? { courier } : {}),
     ...(type.startsWith("shipment.")
       ? { shipment: subject, data: fromJson(ShipmentSchema, data, LENIENT) }
       : { webhook: fromJson(WebhookSchema, data, LENIENT) }),

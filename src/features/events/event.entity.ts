@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
-import type { CallerKey } from "../../pipeline/call.ts";
+import type { CallerCourier, CallerKey } from "../../pipeline/call.ts";
 import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
@@ -22,10 +22,12 @@ export const Event = defineEntity({
     /** The subject after the change, as protobuf JSON. */
     data: p.json().$type<JsonObject>(),
     createdAt: p.datetime(3),
-    /** Email of the member who made the change. null for an API key or the service. */
+    /** Email of the member who made the change. null for other callers. */
     actor: p.text().nullable(),
-    /** API key that made the change. null for a member or the service. */
+    /** API key that made the change. null for other callers. */
     apiKey: p.json().$type<CallerKey>().nullable(),
+    /** Courier who made the change with a link. null for other callers. */
+    courier: p.json().$type<CallerCourier>().nullable(),
     /** Position in the workspace's feed: 1, 2, 3, ..., without gaps. Assigned from `Feed` in the order of commits. */
     position: p.bigint("number"),
   },

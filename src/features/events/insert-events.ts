@@ -35,6 +35,7 @@ export function nextEvent(
     data: event.data,
     actor: null,
     apiKey: null,
+    courier: null,
     createdAt: event.at,
   };
 }

@@ -17,7 +17,7 @@ export interface FeedPart {
 }
 
 const COLUMNS = `
-  position::float8 as position, subject, number, type, data::text as data, actor, api_key as "apiKey",
+  position::float8 as position, subject, number, type, data::text as data, actor, api_key as "apiKey", courier,
   date_part('epoch', created_at) * 1000 as "createdMs"`;
 
 const allTypesSql = (next: string) => `

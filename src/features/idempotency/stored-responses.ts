@@ -196,7 +196,7 @@ function methodName({ parent, name }: DescMethodUnary): string {
  */
 function requestDigest({ method, request, call: { caller } }: MethodCall): string {
   const isCourier = caller.audience === "workspace" && caller.keyScope === "courier";
-  const text = canonicalText(toJson(method.input, request)) + (isCourier ? ` courier${caller.courierId ?? ""}` : "");
+  const text = canonicalText(toJson(method.input, request)) + (isCourier ? ` courier${caller.courier?.id ?? ""}` : "");
   return hash("sha256", text, "base64url");
 }
 

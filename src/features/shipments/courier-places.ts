@@ -57,12 +57,12 @@ const FIND = `
 const respond = compileResponse(GetCourierPlaceResponseSchema);
 
 export const COURIER_PLACES = {
-  async reportPlaces({ places }, { caller: { workspaceId, courierId = null } }, { em }) {
+  async reportPlaces({ places }, { caller: { workspaceId, courier } }, { em }) {
     const reported = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, index) => {
       const measured_at = measuredAt && timestampDate(measuredAt).toISOString();
       return isReference(reference) ? [{ index, reference, lat, lng, measured_at }] : [];
     });
-    const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(reported), courierId]);
+    const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(reported), courier?.id ?? null]);
     const byIndex = new Map(found.map((it) => [it.index, it]));
     const accepted = reported.filter(({ index }) => {
       const state = byIndex.get(index);

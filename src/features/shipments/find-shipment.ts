@@ -48,8 +48,8 @@ export function shipmentNotFoundError(reference: string): Refusal {
 }
 
 /** Whether a caller may access a shipment. A courier who opened a link may access only the assigned ones. */
-export function mayAccess({ courierId }: Pick<WorkspaceCaller, "courierId">, { progress }: ShipmentRow): boolean {
-  return courierId === undefined || progress?.courier?.courierId === courierId;
+export function mayAccess({ courier }: Pick<WorkspaceCaller, "courier">, { progress }: ShipmentRow): boolean {
+  return courier === undefined || progress?.courier?.courierId === courier.id;
 }
 
 interface Lookup {

@@ -20,7 +20,7 @@ const COURIER = `
   from courier
     join workspace on workspace.id = courier.workspace_id
     join workspace as live on ${IS_LIVE_OF}
-  where courier.workspace_id = $1 and courier.id = $2 and courier.archived_at is null`;
+  where courier.workspace_id = $1 and courier.id = $2`;
 
 const OF_COURIER = `select s.* from shipment as s
   where s.workspace_id = $1 and ${COURIER_KEY} = $2 and ${indexPredicate("shipment_by_courier")}`;
@@ -44,9 +44,9 @@ type Deps = Pick<ShipmentDeps, "em" | "now" | "versionFees">;
 
 /** Returns today's run of a courier, in the time zone of the workspace. */
 export const getRun: ServiceFunctions<typeof CourierService, Call, Deps>["getRun"] = async (request, call, deps) => {
-  const { workspaceId, courierId } = call.caller;
-  const id = request.courier === "me" ? courierId : request.courier;
-  if (id === undefined || (courierId !== undefined && courierId !== id)) throw refuse("COURIER_NOT_FOUND");
+  const { workspaceId, courier } = call.caller;
+  const id = request.courier === "me" ? courier?.id : request.courier;
+  if (id === undefined || (courier !== undefined && courier.id !== id)) throw refuse("COURIER_NOT_FOUND");
   const [found] = await runStatement<
     Readonly<Record<"courier" | "courierName" | "workspaceName" | "timeZone", string>>
   >(deps.em, COURIER, [workspaceId, id]);

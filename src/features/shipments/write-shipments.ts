@@ -127,7 +127,7 @@ export function shipmentEvents(
 ): RecordedChange {
   if (types.length === 0) return { row: after, events: [], recipientMails: [] };
   const data = toJson(ShipmentSchema, shipmentEventMessage(after, caller)) as JsonObject;
-  const { member, key, workspaceId } = caller;
+  const { member, key, courier, workspaceId } = caller;
   const events = types.map((type, i) => ({
     subject: after.reference,
     number: after.eventCount + i + 1,
@@ -135,6 +135,7 @@ export function shipmentEvents(
     data,
     actor: member?.email ?? null,
     apiKey: key ?? null,
+    courier: courier ?? null,
     createdAt: after.updatedAt,
     deliveryFaults: received.simulation?.deliveryFaults,
   }));

@@ -3,7 +3,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
 import { releaseClock, type TestModeFunctions } from "./test-clocks.ts";
-import { indexPredicate } from "../shipments/shipment.entity.ts";
+import { COURIER_KEY, indexPredicate } from "../shipments/shipment.entity.ts";
 
 const MAX_MS = 5_000;
 const TEST_DATA_MS = 30 * 24 * 60 * 60_000;
@@ -54,6 +54,23 @@ const DELETIONS = [
          select from shipment
          where workspace_id = $1 and customer_id = unused.id)
      limit ${BATCH})
+   returning 1`,
+  `with unused as (
+     select id from courier
+     where workspace_id = $1 and created_at < $2
+       and not exists (
+         select from shipment
+         where workspace_id = $1 and ${COURIER_KEY} = courier.id and ${indexPredicate("shipment_by_courier")})
+       and not exists (
+         select from courier_link
+         where workspace_id = $1 and courier_id = courier.id and created_at >= $2)
+     limit ${BATCH}
+   ), its_links as (
+     delete from courier_link
+     where workspace_id = $1 and courier_id in (select id from unused)
+   )
+   delete from courier
+   where workspace_id = $1 and id in (select id from unused)
    returning 1`,
 ] as const;
 

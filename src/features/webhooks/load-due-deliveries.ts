@@ -44,7 +44,7 @@ const LOAD = `
     exists (select from workspace where id = $1 and twin_of is not null) as "isTest",
     due.id::float8, due.subject, due.number, due.attempts,
     due.simulated_failures as "simulatedFailures",
-    event.position::float8, event.type, event.data::text, event.actor, event.api_key as "apiKey",
+    event.position::float8, event.type, event.data::text, event.actor, event.api_key as "apiKey", event.courier,
     date_part('epoch', event.created_at) * 1000 as "createdMs"
   from json_to_recordset($2) as asked (index int, webhook text, loaded bigint[], "limit" int)
   cross join lateral (

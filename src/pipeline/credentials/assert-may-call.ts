@@ -11,8 +11,8 @@ import type { Rpc, StreamRpc } from "../rpc.ts";
 export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   if (caller.audience === "workspace") {
     assertNotSuspended(caller);
-    const { member, keyScope, courierId } = caller;
-    if (courierId !== undefined) {
+    const { member, keyScope, courier } = caller;
+    if (courier !== undefined) {
       if (!rpc.forCourierLinks) throw courierError(rpc);
     } else if (keyScope !== undefined && !mayCall(keyScope, rpc)) throw scopeError(rpc, keyScope);
     const needed = rpc.minimumMemberRole;

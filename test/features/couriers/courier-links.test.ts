@@ -238,7 +238,7 @@ test("a courier can access only assigned shipments, through the page's methods",
 });
 
 test("actions from a day offline are recorded once, with their original times", async () => {
-  const { as, newLink, assign } = await newCourier();
+  const { as, courier, newLink, assign } = await newCourier();
   const shipment = await assign();
   await sql.query("update shipment set created_at = now() - interval '1 day' where reference = $1", [shipment]);
   const device = await signIn((await newLink()).token);
@@ -263,10 +263,11 @@ test("actions from a day offline are recorded once, with their original times", 
   // A phone's clock may be ahead.
   expect(Date.parse(delivered.delivered_at)).toBeLessThanOrEqual(Date.now());
   const events = await data(as.listShipmentEvents({ shipment }));
-  expect(events.slice(4, 7).map(({ type, timestamp }: any) => [type, timestamp])).toEqual([
-    ["shipment.in_transit", times[0]],
-    ["shipment.attempt_failed", times[1]],
-    ["shipment.proof_recorded", times[2]],
+  const by = { actor: null, api_key: null, courier: { id: courier, name: "Ada" } };
+  expect(events.slice(4, 7)).toMatchObject([
+    { type: "shipment.in_transit", timestamp: times[0], ...by },
+    { type: "shipment.attempt_failed", timestamp: times[1], ...by },
+    { type: "shipment.proof_recorded", timestamp: times[2], ...by },
   ]);
   const old = await device(`/v1/shipments/${shipment}/return`, { occurred_at: at(31 * 24 * 60) });
   expect(old.body.errors).toEqual({ occurred_at: ["occurred_at must be within the last 30 days."] });

@@ -66,6 +66,7 @@ test("a booking writes one event, which contains the shipment as in the response
       position: 1,
       test: false,
       api_key: { id: expect.stringMatching(/^key_/), name: null, last4: apiKey.slice(-4) },
+      courier: null,
     },
   ]);
 });

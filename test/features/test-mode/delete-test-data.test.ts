@@ -21,6 +21,8 @@ const DATA = [
   "shipment",
   "customer_alias",
   "customer",
+  "courier_link",
+  "courier",
 ] as const;
 
 const KEPT = { "idempotency-key": "kept" };
@@ -39,11 +41,15 @@ async function fill({ apiKey }: TestWorkspace): Promise<void> {
   const { data: webhook } = await addWebhook(service, apiKey, receiver);
   const caller = service.as(apiKey);
   await bookAnd(service, apiKey, ["pay", "cancel"]);
+  const paid = await bookAnd(service, apiKey, ["pay"]);
   await caller.createShipment(BOOKING, KEPT);
   const quoted = await caller.createQuote(COVERED_ROUTE);
   const booked = await book(service, apiKey, { quote_id: quoted.body.id });
   const { customer: other } = await book(service, apiKey, { customer_name: "A." });
   await data(caller.mergeCustomers({ customer: booked["customer"].id, from: other.id }));
+  const { id: courier } = await data(caller.createCourier({ name: "Ada" }));
+  await caller.assignCourier({ courier, shipments: [{ shipment: paid["reference"] }] });
+  await data(caller.createCourierLink({ courier }));
   await eventually("the deliveries", async () => {
     const deliveries = await deliveriesOf(service, apiKey, webhook.id);
     return deliveries.every(({ status }) => status === "delivered");

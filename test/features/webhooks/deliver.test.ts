@@ -236,6 +236,7 @@ test("response 410 disables the webhook at once and writes an event", async () =
     position: 2,
     test: false,
     api_key: null,
+    courier: null,
   });
   const [delivery] = await deliveriesOf(service, apiKey, gone.id);
   expect(delivery).toMatchObject({ status: "failed", attempts: 1 });

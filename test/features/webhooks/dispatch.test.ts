@@ -20,6 +20,7 @@ async function writeEvents(workspace: number, shipments: number, each: number): 
       data: {},
       actor: null,
       apiKey: null,
+      courier: null,
       createdAt: new Date(),
     }));
   const events = Array.from({ length: shipments }, (_, shipment) => ofShipment(shipment)).flat();
