@@ -60,7 +60,7 @@ export function PlatformWorkspacesPage() {
   const list = useList(WorkspaceAdminService.method.listWorkspaces, filtersOf(query));
   const create = (
     <DialogButton primary dialog={<CreateWorkspaceDialog />}>
-      Create a workspace
+      Create workspace
     </DialogButton>
   );
   return (
