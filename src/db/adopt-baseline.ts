@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Migrates a database that has all replaced migrations to the schema of the baseline. */
+/** Upgrades a database with all migrations that the baseline replaced (`REPLACED`) to the baseline's schema. */
 export class AdoptBaseline extends Migration {
   override up(): void {
     this.addSql("drop function if exists event_take_position_fn() cascade");

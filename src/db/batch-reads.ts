@@ -6,9 +6,9 @@ const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 6;
 
 /**
- * Combines concurrent reads into shared database round trips. Keys are collected until the end of the
- * tick, and longer while two reads are in flight. On a distributed database each node has its own
- * reads, so that the loss of a node affects only its workspaces.
+ * Combines concurrent reads into shared database round trips. Keys are collected until the end of the tick, and longer
+ * while two reads are in flight. On a distributed database each node is read separately, so that the loss of a node
+ * affects only its workspaces.
  *
  * @param read returns a result for each key, in order
  * @returns a function that reads one key, and rejects with OverloadedError if the key is not sent within 2 seconds

@@ -1,6 +1,6 @@
 /**
- * Returns the SQL condition that a lower-case key begins with a parameter, ignoring case. The condition is
- * a range, so that PostgreSQL can scan the key's index. The upper bound appends the last Unicode character.
+ * Returns an SQL condition that tests whether a lower-case key begins with a parameter in any case. It is a range
+ * condition, so that PostgreSQL can scan the key's index. The upper bound appends the last Unicode character.
  *
  * @param key an expression with collation C
  */

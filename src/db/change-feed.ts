@@ -27,13 +27,13 @@ export interface FollowOptions {
   readonly poll: (reader: Reader) => Promise<void>;
   /** Called after every connect, because changes may have been missed. */
   readonly reconnected: () => void;
-  /** Handlers for further channels. Each receives the payload of the notification. */
+  /** Handlers of other channels, by channel name. Each receives the payload of a notification. */
   readonly others?: Readonly<Record<string, (payload: string) => void>>;
   readonly pollMs?: number | undefined;
   readonly log: Logger;
 }
 
-/** Default polling interval, in milliseconds: half of the second within which changes are guaranteed to apply. */
+/** Default polling interval, in milliseconds. Changes must apply within one second, even if a notification is lost. */
 const POLL_MS = 500;
 /** Query timeout in milliseconds, after which the connection counts as broken. */
 const QUERY_TIMEOUT_MS = 2_000;

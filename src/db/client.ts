@@ -4,7 +4,7 @@ import { StatementBatch, type BatchConnection, type NamedStatement } from "./sta
 import { nameOf } from "./statement-names.ts";
 
 export const SLOW_TIMEOUT_MS = 60_000;
-/** Additional client timeout, so that the database's own timeout comes first. */
+/** Difference between the client's and the database's timeout, in milliseconds. The database's timeout comes first. */
 const SLOW_GRACE_MS = 3_000;
 
 const slow = new Set<string>();
@@ -15,25 +15,25 @@ export function allowSlow(text: string): void {
 }
 
 /**
- * Bounds on the age of cached plans on a connection, in milliseconds. A plan made for nearly empty tables may use any
- * index, and PostgreSQL keeps it until it analyzes the tables. Because tables grow with time, a plan can become as
- * old as its connection was when it was made, at most one minute.
+ * First and maximum interval between discards of a connection's cached plans, in milliseconds. The interval grows with
+ * the age of the connection. A plan made for nearly empty tables may use any index, and PostgreSQL keeps it until it
+ * analyzes the tables.
  */
 const YOUNGEST_PLANS_MS = 1_000;
 const OLDEST_PLANS_MS = 60_000;
 
-/** PostgreSQL function in which a commit waits for standbys. Notices contain it untranslated. */
+/** PostgreSQL function in which a commit waits for standbys. Notices contain its name in every language. */
 const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 
 /**
  * pg's client, with these differences:
  * - Statements with values are prepared, because parsing and planning a join takes PostgreSQL longer than running it.
  * - Statements of one tick can be sent together (`send`).
- * - Cached plans are discarded from time to time, also those of foreign keys and triggers.
+ * - Cached plans are discarded regularly, including those of foreign keys and triggers.
  * - The connection is closed after an error that would affect later statements (`#closeIfBroken`). pg itself closes
  *   it when a query times out.
- * - A commit whose wait for a synchronous standby was cancelled fails. PostgreSQL only warns of that, and then
- *   confirms what a failover would lose.
+ * - A commit fails if its wait for a synchronous standby was cancelled. PostgreSQL only sends a warning and confirms
+ *   the commit, although a failover would lose it.
  */
 export class DatabaseClient extends pg.Client implements BatchConnection {
   readonly readers: BatchConnection["readers"] = new Map();
@@ -44,12 +44,12 @@ export class DatabaseClient extends pg.Client implements BatchConnection {
 
   constructor(config?: string | ClientConfig) {
     super(config);
-    // The server can close the connection before its owner adds a listener. The interrupted or next
-    // query also reports the loss.
+    // Without a listener, a connection that the server closes early would terminate the process. The interrupted or
+    // next query reports the error.
     this.on("error", () => undefined);
     this.on("notice", ({ routine }) => {
       if (routine !== WAIT_FOR_STANDBYS) return;
-      // The confirmation of the commit may already have been received with the notice.
+      // Closing is not enough, because the commit's confirmation may have arrived together with the notice.
       this.unreplicated = new UnreplicatedCommitError();
       this.close(this.unreplicated);
     });
@@ -75,7 +75,7 @@ export class DatabaseClient extends pg.Client implements BatchConnection {
     return batch.results;
   }
 
-  /** Sends a statement with the others of the tick and returns its rows. */
+  /** Sends a statement together with the tick's other statements and returns its rows. */
   send<Row>(sql: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
     if (this.#ofTick.length === 0) process.nextTick(() => this.#sendOfTick());
     const rows = new Promise<unknown[]>((resolve) => {
@@ -116,7 +116,7 @@ export class DatabaseClient extends pg.Client implements BatchConnection {
     if (begins || isStalePlan(error) || isReadOnly(error)) this.close();
   }
 
-  /** Not awaited. If it fails, so does the next statement. */
+  /** Not awaited. If it fails, the next statement reports the error. */
   #discardPlans(query: (text: string) => unknown): void {
     const nowMs = performance.now();
     this.#plansEndMs = nowMs + Math.min(nowMs - this.#createdMs, OLDEST_PLANS_MS);

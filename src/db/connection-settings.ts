@@ -20,8 +20,9 @@ const SESSION = {
 };
 
 /**
- * Makes plans independent of the server. On a table without statistics, with the default cost of 4 for a random page,
- * a sequential scan seems as cheap as an index scan. `readInOrder` and `searchWords` have settings for single reads.
+ * Makes plans independent of the server. On a table without statistics, with the default cost of 4 for a random page, a
+ * sequential scan seems as cheap as an index scan. `readInOrder` and `searchWords` override some settings for single
+ * reads.
  */
 const PLANNER = {
   random_page_cost: "1.1",

@@ -15,7 +15,7 @@ export function onBehalfOf<T>(account: Account, work: () => T): T {
   return accounts.run(account, work);
 }
 
-/** Starts work that is shared by several calls, or outlives the call that starts it. */
+/** Starts work that serves several calls or outlives its caller. Its connections count towards no account's share. */
 export function onBehalfOfAll<T>(work: () => T): T {
   return accounts.exit(work);
 }
@@ -84,9 +84,9 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
 }
 
 /**
- * Makes a pool distribute connections by shares, and release connections that are lost while in use.
- * Kysely, used by the ORM, never releases a connection whose `begin` or `rollback` failed, so each would
- * occupy a slot of the pool forever. `pool.query` no longer works, because it calls `connect` with a callback.
+ * Makes a pool limit each account to its share, and release connections that are lost while in use. Kysely, used by the
+ * ORM, never releases a connection whose `begin` or `rollback` failed, so each lost connection would occupy a slot of
+ * the pool forever. `pool.query` no longer works, because it calls `connect` with a callback.
  *
  * @param observeWait called with the wait time for a connection, in milliseconds, including failed waits. 0 if
  *   an idle one was available
@@ -99,7 +99,7 @@ export function guardConnections(pool: Pool, shares: ConnectionShares, observeWa
     const isIdle = !(acquired instanceof Promise) && pool.idleCount > pool.waitingCount;
     let release: (() => void) | undefined;
     try {
-      // Without a wait, the pool queues the call in this tick, so that the next call counts it.
+      // An available share is not awaited. The pool then counts this call before the next call reads `waitingCount`.
       release = acquired instanceof Promise ? await acquired : acquired;
       return releasedWhenLost(await connect(), release);
     } catch (error) {

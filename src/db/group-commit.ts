@@ -47,9 +47,10 @@ export interface GroupOptions<Member, Result> {
  * round trips and commit. A member that arrives when no transaction is in flight is written immediately.
  *
  * Members fail independently. If `work` refuses a member, the others are still written. If the database rejects the
- * transaction or a lock times out, nothing was written, and the members are written one by one. A member that
- * collides with other transactions is retried until it is written, refused or late. If the database is unreachable
- * or a commit fails, all members are rejected: the outcome of the commit is unknown, and a retry could write twice.
+ * transaction or a lock times out, nothing was written, and the members are written one by one. A member that collides
+ * with other transactions is retried until it is written or refused, or its deadline has passed. If the database is
+ * unreachable or a commit fails, all members are rejected: the outcome of the commit is unknown, and a retry could
+ * write twice.
  *
  * @returns a function that accepts a member and resolves with its result after the commit. It rejects with
  *   OverloadedError, without writing the member, if the member is not written by its deadline or waits too long

@@ -5,13 +5,13 @@ import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import type { WorkspaceNode } from "./servers.ts";
 import { serversOf } from "./servers-of.ts";
 
-/** Interval between rejections of late members, in milliseconds. */
+/** Interval between checks for members past their deadline, in milliseconds. */
 const SWEEP_MS = 250;
 /**
  * Maximum number of groups in flight per node. A larger limit was slower, because each group gathers fewer members.
  */
 const GROUPS_IN_FLIGHT = 2;
-/** Time after which a slow group no longer delays the next one, in milliseconds. */
+/** Time after which a slow group no longer counts towards `GROUPS_IN_FLIGHT`, in milliseconds. */
 const SLOW_GROUP_MS = 100;
 
 /** A waiting member with the functions that settle its promise. Times are on the clock of `performance.now()`. */
@@ -30,7 +30,7 @@ export function isLate(
   return expiresAtMs <= nowMs;
 }
 
-/** Rejects a late member. The error contains the cause of the delay, if known. */
+/** Rejects a member past its deadline. The error contains the cause of the delay, if known. */
 export function rejectLate({ reject }: Pick<Waiting<unknown, unknown>, "reject">, cause?: unknown): void {
   reject(new OverloadedError({ cause }));
 }
@@ -73,8 +73,8 @@ export function createGroupQueue<Member, Result>(
   let sweeping: NodeJS.Timeout | undefined;
 
   /**
-   * Rejects late members and removes empty queues. They are not removed immediately, because
-   * creating a queue per member is expensive.
+   * Rejects members past their deadline and removes empty queues. Empty queues are kept until then, because creating a
+   * queue per member is expensive.
    */
   function sweep(): void {
     for (const [node, queue] of queues) {
@@ -214,7 +214,7 @@ function createDrain<Member, Result>(
       const group = queue.nextGroup();
       const sent = send(group, node).finally(all.release);
       void settledOrAfter(SLOW_GROUP_MS, sent).then(fast.release);
-      // The keys of all remaining members are in flight. When such a member settles, the queue is drained again.
+      // The keys of all remaining members are in flight. The queue is drained again when a key is released.
       if (group.length === 0) break;
     }
     isDraining = false;

@@ -34,7 +34,7 @@ export interface QueueControl<Item> {
   start(item: Item): void;
   /** Delays the next poll by at least this time, in milliseconds. */
   rest(ms: number): void;
-  /** Counts an outcome other than those of items. */
+  /** Counts an outcome that is not the result of an item. */
   count(outcome: string): void;
 }
 
@@ -55,12 +55,12 @@ export interface LeasedQueue<Item extends WorkItem = WorkItem> {
   find(search: Search): Promise<readonly Item[]>;
   /** Leases and processes an item. Returns the outcome to count, if any. */
   work(item: Item): Promise<string | undefined>;
-  /** Passes the means to announce and start items in addition to polls. */
+  /** Receives the control for announcing and starting items between polls. */
   connect?(control: QueueControl<Item>): void;
   /** Renews leases that outlast an item. Returns the next pause in milliseconds. Never rejects. */
   renew?(): Promise<number>;
   /**
-   * Called at shutdown, after the time for work in progress.
+   * Called at shutdown, after the grace period for items in progress.
    *
    * @param idle resolves when no item is in progress
    */
@@ -76,14 +76,14 @@ export type ObserveQueue = (
 export interface QueueDeps {
   readonly log: Pick<Logger, "warn">;
   readonly observeQueue: ObserveQueue;
-  /** Default and maximum interval between polls, in milliseconds, instead of the usual one. */
+  /** Override the default interval between polls and the maximum pause, in milliseconds. */
   readonly pollMs?: number | undefined;
   readonly maxRestMs?: number | undefined;
 }
 
 /**
- * Creates workers that each start the next item as soon as an item finishes. Slow items delay neither
- * other items nor other workspaces.
+ * Creates the workers of a queue. An item starts as soon as another one finishes, so slow items delay neither other
+ * items nor other workspaces.
  */
 export function createWorkers<Item extends WorkItem>(queue: LeasedQueue<Item>, deps: QueueDeps) {
   const { total = Infinity, perWorkspace = Infinity } = queue.concurrency ?? {};
@@ -158,8 +158,8 @@ export function createWorkers<Item extends WorkItem>(queue: LeasedQueue<Item>, d
  * Creates the schedule of a queue's polls.
  *
  * @param isShared polls at multiples of the interval, so that the searches of several queues share a round trip.
- *   Otherwise the interval is randomly shortened by up to a tenth, so that the poll rarely coincides with theirs and
- *   needs no additional connection
+ *   Otherwise the interval is randomly shortened by up to a tenth, so that polls of different queues rarely coincide
+ *   and need several connections
  */
 function createSchedule(pollMs: number, isShared: boolean) {
   const nextPollMs = () =>

@@ -70,7 +70,9 @@ async function loadApplied(client: Client): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Migrations that the baseline replaced: their number, the last one, and a commit that contains all of them. */
+/**
+ * Migrations that the baseline replaced: their number, the name of the last one, and a commit that still contains them.
+ */
 export const REPLACED = {
   count: 54,
   last: "20261123205500-partly-disputed",
@@ -80,7 +82,7 @@ export const REPLACED = {
 /**
  * Returns the migrations for a database. A database with all replaced migrations adopts the baseline.
  *
- * @throws ConnectionError if the schema is older than those migrations, or if a later release replaced the baseline
+ * @throws ConnectionError if a replaced migration is missing, or if a later release replaced the baseline
  */
 function migrationsFor(applied: ReadonlySet<string>): typeof MIGRATIONS {
   if (applied.size === 0 || applied.has(BASELINE)) return MIGRATIONS;

@@ -10,7 +10,7 @@ const SETTINGS = {
   snapshotName: "schema-snapshot",
   // Snapshots are written only when a developer creates a migration.
   snapshotOnMigrate: false,
-  // Migrations run in separate transactions, so that none holds the locks of earlier ones.
+  // Migrations run in separate transactions, so that each releases its locks before the next one starts.
   allOrNothing: false,
 } satisfies Options["migrations"];
 

@@ -98,8 +98,8 @@ function ormOptions(
     // No relation is bidirectional, and the accessors that MikroORM would define on every property of
     // every row take a third of the time of a list call.
     propagationOnPrototype: false,
-    // Batch updates list the rows as alternatives, which prevents a single index scan, and their text varies
-    // with the number of rows.
+    // The SQL of batch updates lists the rows as alternatives, which prevents a single index scan, and varies with the
+    // number of rows.
     useBatchUpdates: false,
     colors: false,
     logger: (message: string) => log?.debug(message),

@@ -14,7 +14,7 @@ export interface PlatformRead {
  * Reads data of all workspaces with several statements in one round trip. On a distributed database each node runs
  * them on its part of the data, and data on unreachable nodes is left out.
  *
- * @returns the rows of each read, concatenated by node and part
+ * @returns the rows of each read, concatenated over the nodes
  * @throws the error if no data can be read
  */
 export async function readPlatform<Row>(em: EntityManager, ...reads: readonly PlatformRead[]): Promise<Row[][]> {

@@ -110,8 +110,8 @@ type ProbedServer = PrimaryServer & Candidate;
 async function probe(url: string, target: ServerTarget): Promise<ProbedServer> {
   const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
-  // One timeout covers all steps, because through a pooler two queries follow the connection. The
-  // message is the one that pg uses.
+  // A single timeout covers the connection and both queries. Its message equals pg's, which `connectionError`
+  // recognizes.
   const timer = setTimeout(() => client.connection.stream.destroy(new Error("timeout expired")), PROBE_MS);
   try {
     await client.connect();

@@ -4,14 +4,14 @@ import { createWaiter, type Waiter } from "./waiter.ts";
 /**
  * Repeats work until shutdown. The work returns the next pause in milliseconds.
  *
- * @param waiter ends pauses early. Without it, pauses are randomly shortened by up to a tenth, so that works
- *   do not open connections at the same time
+ * @param waiter ends pauses early. Without it, pauses are randomly shortened by up to a tenth, so that loops do not
+ *   open connections at the same time
  */
 export type Repeat = (work: () => Promise<number>, waiter?: Waiter) => Promise<void>;
 
 /**
- * Creates the loop of all background work, which stops when the signal aborts. Each work starts after the first run
- * of the previous one, so that a starting process does not open a connection for each.
+ * Creates the function that starts background loops, which stop when the signal aborts. The first runs of all loops
+ * follow each other, so that a starting process does not open a connection for each.
  *
  * @param maxRestMs maximum pause in milliseconds
  */

@@ -5,8 +5,8 @@ import { ConnectionError } from "./connection-error.ts";
 const NAMED = 3;
 
 /**
- * Lists the privileges that the current user lacks on objects of the migrations' owner. Applied
- * migrations need only reading, and audit entries are never changed.
+ * Lists the privileges that the current user lacks on the service's tables and sequences, which belong to the owner of
+ * `applied_migration`. That table is only read, and audit entries are never changed.
  */
 const MISSING_RIGHTS = `
   select wanted as "right", array_agg(kind || ' ' || found.relname order by kind desc, found.relname) as objects

@@ -10,7 +10,7 @@ import { connect, release, runStatement, type Statement } from "./statement.ts";
  * All other code uses this interface and is the same for both.
  */
 export interface Servers {
-  /** Condition on the workspace `$1` that matches no index on the workspace if the servers can do without it. */
+  /** SQL condition on the workspace `$1`. On a single server, PostgreSQL cannot use an index for it. */
   readonly unindexedWorkspace: string;
   /** Returns the node for the transactions of a workspace. It may be outdated by some seconds. */
   nodeOf(workspace: number): Promise<WorkspaceNode>;
@@ -22,7 +22,7 @@ export interface Servers {
   countRows(tables: readonly string[]): Promise<TableRows[]>;
   /** Returns the size of the database in bytes. */
   databaseBytes(): Promise<number>;
-  /** Returns the size of a table in bytes, or infinity if it takes long to find out. */
+  /** Returns the size of a table in bytes, or infinity if determining it takes too long. */
   tableBytes(table: string): Promise<number>;
 }
 
@@ -43,11 +43,14 @@ export interface Connection {
   readonly client: DatabaseClient & PoolClient;
   /** Whether the server allocates the numbers of sequences. */
   readonly hasSequences: boolean;
-  /** Sends a statement with the others of the tick and returns its rows. The workspace must be the first value. */
+  /**
+   * Sends a statement together with the tick's other statements and returns its rows. The workspace must be the first
+   * value.
+   */
   send<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Returns the statement that fails if the data has moved to another node, and that keeps the data there until the
-   * end of the transaction if `hold` is true. `undefined` if data does not move or is found anyway.
+   * Returns the statement that fails if the data has moved to another node, and that keeps the data there until the end
+   * of the transaction if `hold` is true. `undefined` if data does not move or the server finds it on other nodes.
    */
   assertion(hold: boolean): Statement | undefined;
   /** Whether the error may mean that the data has moved. The work can be repeated on a new connection. */

@@ -8,11 +8,11 @@ export type Statement = readonly [sql: string, values: readonly unknown[]];
 /** A statement with an optional prepared name. */
 export type NamedStatement = readonly [...Statement, name?: string];
 
-/** What the batches of a connection share. */
+/** State shared by the batches of a connection. */
 export interface BatchConnection extends pg.CustomTypesConfig {
   /** Row readers of the statements that batches have prepared, by name. `undefined` for statements without rows. */
   readonly readers: Map<string, RowReader | undefined>;
-  /** Set when the commit in progress is on no synchronous standby. */
+  /** Set if the commit in progress has reached no synchronous standby. */
   readonly unreplicated: UnreplicatedCommitError | undefined;
 }
 
@@ -30,12 +30,12 @@ interface Sent {
 }
 
 /**
- * Statements sent to PostgreSQL together, in one round trip of its extended protocol. A single Sync
- * ends them. After a failed statement, the rest is not executed. A prepared statement is described
- * once, because PostgreSQL refuses to run it if its columns change.
+ * Statements sent to PostgreSQL together, in one round trip of its extended protocol. A single Sync message ends the
+ * batch. After a failed statement, the rest is not executed. A prepared statement is described once, because PostgreSQL
+ * refuses to run it if its columns change.
  *
- * pg's own pipeline sends a Sync after each statement. With it, a booking by a single client took 13 % more
- * CPU time in the service and 11 % more in PostgreSQL (pg 8.23), and what follows a failed `begin` would run.
+ * pg's own pipeline sends a Sync after each statement. With it, a booking by a single client took 13 % more CPU time in
+ * the service and 11 % more in PostgreSQL (pg 8.23), and the statements after a failed `begin` would run.
  *
  * It is a `Submittable`, like pg's cursors: pg calls `submit` with its connection, and then passes it
  * the server's messages. See "Pipelining" in the frontend/backend protocol chapter of PostgreSQL's manual.
@@ -73,13 +73,13 @@ export class StatementBatch implements pg.Submittable {
   /** The `true` that pg's types require has no effect. */
   submit(connection: pg.Connection): null {
     const parsed = new Set<string>();
-    // In one write.
+    // Sends all messages in one write.
     connection.stream.cork();
     for (const { sql, values, name = "" } of this.#statements) {
       const isPrepared = this.#connection.readers.has(name);
       if (name === "" || (!isPrepared && !parsed.has(name))) {
         parsed.add(name);
-        // It may have been parsed in a failed batch. Closing an unknown name is not an error.
+        // A failed batch may have left a statement with this name. Closing an unknown name is not an error.
         if (name !== "") connection.close({ type: "S", name }, true);
         connection.parse({ name, text: sql, types: [] }, true);
       }
@@ -117,7 +117,7 @@ export class StatementBatch implements pg.Submittable {
     this.#answered += 1;
   }
 
-  /** Error of the statement in progress, or of the connection. */
+  /** Called with an error of the statement in progress or of the connection. */
   handleError(error: Error): void {
     for (const { reject } of this.#statements.slice(this.#answered)) reject(error);
     this.callback(error);

@@ -3,7 +3,7 @@ const MAX_PREPARED = 200;
 /** Statements with more values, such as multi-row inserts, have a different text for each number of rows. */
 const MAX_VALUES = 40;
 
-/** Matches MikroORM's entity selects. A migration that adds a column would make the prepared statement stale. */
+/** Matches MikroORM's entity selects, which are not prepared: a migration that adds a column would make them stale. */
 const ALL_COLUMNS = /"\.\*/;
 
 /** Names by text, the same on every connection. */

@@ -164,8 +164,8 @@ export function readOnly<T>(em: EntityManager, work: (tx: EntityManager) => Prom
 }
 
 /**
- * Reads a list in the order of an index. Without statistics, reading all rows and sorting them seems as cheap, because
- * PostgreSQL expects few.
+ * Reads a list in the order of an index. Disables sorts, because PostgreSQL without statistics expects few rows and
+ * would read and sort them all.
  */
 export function readInOrder<T>(em: EntityManager, work: (tx: EntityManager) => Promise<T>): Promise<T> {
   return readOnly(em, async (tx) => {

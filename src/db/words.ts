@@ -15,7 +15,7 @@ export function wordsOf(texts: readonly string[], prefix = `'${PREFIX_MARK}'`): 
   return `array_to_tsvector(string_to_array(${prefix} || regexp_replace(lower(${text}), '${SEPARATORS}', ' ' || ${prefix}, 'g'), ' '))`;
 }
 
-/** Marks the condition that `searchWords` replaces, so that PostgreSQL reads the rows by the word index alone. */
+/** Placeholder condition. `searchWords` replaces it, so that PostgreSQL uses only the word index. */
 const OF_WORKSPACE = "workspace_id = $1 /* by words */";
 
 /**
@@ -35,8 +35,9 @@ export async function searchWords<Row>(em: EntityManager, sql: string, values: r
 export const MAX_MATCHES = 1_000;
 
 /**
- * Word index of a table, by workspace and slot. A search for frequent words reads one slot, because PostgreSQL collects
- * all matches from a GIN index before it returns the first. A search for rare words reads all slots.
+ * Word index of a table, divided by workspace and slot, such as a week. A search for frequent words reads one slot,
+ * because PostgreSQL collects all matches from a GIN index before it returns the first. A search for rare words reads
+ * all slots.
  */
 export interface WordIndex {
   /** SQL for the indexed words, as an expression over columns. */

@@ -12,7 +12,7 @@ export async function openCluster(em: EntityManager): Promise<Servers | undefine
   if (!(await isDistributed((sql, values) => runStatement(em, sql, values)))) return undefined;
   const placements = createPlacements(em);
   return {
-    // The workspace selects the shard.
+    // Citus selects the shard by this condition.
     unindexedWorkspace: "workspace_id = $1",
     async nodeOf(workspace) {
       const node = shardOf(await placements(), workspace)?.node;
@@ -33,7 +33,7 @@ export async function openCluster(em: EntityManager): Promise<Servers | undefine
   };
 }
 
-/** Returns the shards, by workspace, whose tables statements on the node may name. */
+/** Returns the shard of each workspace, by workspace, if it is on the node and statements may name its tables. */
 function namedShards(placements: Placements, node: Node, workspaces: readonly number[]): ReadonlyMap<number, Shard> {
   const shards = new Map<number, Shard>();
   for (const workspace of workspaces) {
@@ -43,7 +43,10 @@ function namedShards(placements: Placements, node: Node, workspaces: readonly nu
   return shards;
 }
 
-/** Returns a connection to a node. Statements on the given workspaces name the tables of their shards if possible. */
+/**
+ * Returns a connection to a node. If possible, it rewrites statements on the given workspaces to name their shards'
+ * tables.
+ */
 function connectionTo(client: Connection["client"], shards: ReadonlyMap<number, Shard>): Connection {
   const plain = plainConnection(client, false);
   if (shards.size === 0) return plain;
@@ -104,7 +107,9 @@ async function readAll(
   return statements.map((_, i) => found.flatMap((rows) => rows[i]!));
 }
 
-/** Each node counts its shards, which are tables with a numeric suffix. */
+/**
+ * Adds up the row counts from all nodes. A shard's table has the name of the distributed table with a numeric suffix.
+ */
 const COUNT_ROWS = `
   select name as "table", coalesce(sum(counted.rows), 0)::float8 as rows
   from json_array_elements_text($1) with ordinality as asked (name, ordinality)

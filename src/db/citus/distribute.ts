@@ -18,8 +18,8 @@ const OLDEST_CITUS = 13;
 const LOCK_WAIT_MS = 30_000;
 
 /**
- * Distributes a migrated database with its data over the coordinator's worker nodes, by workspace. All
- * tables are distributed in one transaction. The function can be repeated, because it skips completed steps.
+ * Distributes a migrated database and its data over the coordinator's worker nodes, by workspace. All tables are
+ * distributed in one transaction. Repeated calls skip completed steps.
  *
  * @param shards number of shards, used only the first time
  */

@@ -2,7 +2,7 @@ import type { Migration } from "@mikro-orm/migrations";
 import type { Constructor } from "@mikro-orm/postgresql";
 import { distributeTableSql, SET_SEQUENTIAL } from "./distributed.ts";
 
-/** Returns a migration with statements for a distributed database. */
+/** Adapts a migration to a distributed database. */
 export function forDistributed(migration: Constructor<Whole>): Constructor<Whole> {
   return class extends migration {
     override getQueries(): Query[] {

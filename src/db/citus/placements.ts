@@ -10,7 +10,7 @@ const REFRESH_MS = 2_000;
 /** Age at which callers wait for the refresh, in milliseconds. */
 const OLDEST_MS = 10_000;
 
-/** A range of workspaces by hash, with its part of each distributed table. */
+/** The part of all distributed tables for a range of workspace hashes. */
 export interface Shard {
   /** Lowest hash of the range. */
   readonly from: number;
@@ -21,11 +21,11 @@ export interface Shard {
   readonly id: number;
   /** Whether statements may name the shard's tables. Cleared after a failure until the next refresh. */
   isNamed: boolean;
-  /** Statements on the shard's tables, keyed by their text on the distributed tables. */
+  /** Statements rewritten for the shard's tables, keyed by the original text. */
   readonly statements: Map<string, ShardStatement>;
 }
 
-/** Shards with several replicas are excluded, so Citus routes their statements. */
+/** `isNamed` is false for shards with several replicas, so that Citus routes their statements. */
 const LOAD = `
   select shardminvalue::int as "from", nodename as host, nodeport as port,
     min(shardid) filter (where logicalrelid = to_regclass($1))::int8 as id,

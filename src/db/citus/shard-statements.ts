@@ -8,14 +8,14 @@ export type NameTable = (table: string) => string;
 
 const SPREAD = DISTRIBUTED_TABLES.join("|");
 const COPIED = REFERENCE_TABLES.join("|");
-/** Matches the tables that a statement accesses. Other references to them use aliases. */
+/** Matches the tables that a statement accesses. All other parts of the statement refer to tables by alias. */
 const NAMED = new RegExp(`\\b(from|join|into|update)(\\s+)(${SPREAD}|${COPIED})\\b(?!\\.)(\\s+as\\b)?`, "g");
 
 /**
  * Rewrites a statement for other tables with the same columns. Each `from`, `join`,
  * `into` and `update` must precede exactly one table name, and aliases must use `as`.
  *
- * The tests parse every statement that they send with PostgreSQL's parser, and compare the tables of both texts.
+ * The tests check every rewritten statement with PostgreSQL's parser.
  */
 export function withTables(sql: string, name: NameTable): string {
   return sql.replace(NAMED, (_, word: string, space: string, table: string, as?: string) => {
@@ -33,7 +33,7 @@ const OF_FIRST_VALUE = new RegExp(
   "g",
 );
 
-/** Matches statements that write or lock reference tables, which Citus does on all nodes. */
+/** Matches statements that write or lock reference tables. Citus executes them on all nodes. */
 const CHANGES_ALL = new RegExp(
   `\\b(into|update)\\s+(${COPIED})\\b|\\b(from|join)\\s+(${COPIED})\\b[^]*\\bfor (no key |key )?(update|share)\\b`,
 );
@@ -42,19 +42,19 @@ const CHANGES_ALL = new RegExp(
 export interface ShardStatement {
   readonly text: string;
   readonly name: string;
-  /** Whether the statement uses workspace data. Otherwise it reads reference tables. */
+  /** Whether the statement uses workspace data. If false, it only reads reference tables. */
   readonly ofWorkspaces: boolean;
 }
 
-/** Maximum number of statements per shard. Every connection to the node can prepare all of them. */
+/** Maximum number of cached statements per shard, because every connection to the node may prepare all of them. */
 const MAX_STATEMENTS = 100;
-/** Cache of statement texts that Citus routes. */
+/** Texts of statements that Citus must route, cached so that they are not parsed again. */
 const leftToCitus = new Set<string>();
 const MAX_LEFT = 1_000;
 
 /**
  * Returns the statement for a shard. Returns `undefined` if Citus must route the statement: it names no distributed
- * table, does not restrict every table to its first value, writes a reference table, or exceeds the limit.
+ * table, does not restrict every table to the workspace in `$1`, writes a reference table, or exceeds the limit.
  */
 export function onShard(known: Map<string, ShardStatement>, sql: string, name: NameTable): ShardStatement | undefined {
   const found = known.get(sql);
@@ -75,8 +75,8 @@ function countOf(pattern: RegExp, sql: string): number {
 }
 
 /**
- * Returns the statement over several shards, named by a hash of its text. The text changes only when
- * shards move, so the number of prepared statements stays bounded.
+ * Returns the union of a read over several shards, as a statement named by a hash of its text. The text changes only
+ * when shards move, so the number of prepared statements stays bounded.
  */
 export function onShards([sql, values]: Statement, shards: readonly { readonly name: NameTable }[]): NamedStatement {
   const text = shards.map(({ name }) => `(${withTables(sql, name)})`).join("\nunion all\n");
@@ -84,9 +84,8 @@ export function onShards([sql, values]: Statement, shards: readonly { readonly n
 }
 
 /**
- * Fails if one of the shards `$1` is no longer on the node. If `$2` is true, also locks all of them
- * there until the end of the transaction. The lock has the mode that Citus uses before writes, and
- * blocks moving and splitting shards.
+ * Fails if a shard in `$1` is no longer on the node. If `$2` is true, also locks the shards until the end of the
+ * transaction, in the mode that Citus uses for writes. The lock prevents moving and splitting them.
  */
 export const ASSERT_SHARDS = "select assert_shards($1::bigint[], $2)";
 

@@ -8,7 +8,7 @@ import type { Connection } from "../servers.ts";
  */
 export interface Node {
   readonly pool: Pool;
-  /** Time until which the coordinator is used instead, on the clock of `performance.now()`. */
+  /** The coordinator is used instead until this time, on the clock of `performance.now()`. */
   avoidedUntilMs: number;
 }
 

@@ -211,7 +211,7 @@ alter table "api_key" add constraint "api_key_workspace_id_foreign" foreign key 
 alter table "workspace_limit" add constraint "workspace_limit_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id");
 `;
 
-/** A function lets one statement insert the row of a single event and allocate its position. */
+/** Allocates feed positions. With this function, a single statement can insert an event and allocate its position. */
 const RAISE_FEED = `
 create function raise_feed(workspace bigint, count int) returns bigint
       language plpgsql as $$

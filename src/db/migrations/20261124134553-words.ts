@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Adds word indexes. Each statement runs in its own transaction, so that none locks two tables. */
+/** Adds word indexes. Each statement runs in its own transaction, so that no transaction locks two tables. */
 export class Migration20261124134553_words extends Migration {
   override isTransactional(): boolean {
     return false;

@@ -1,8 +1,8 @@
 import { Migration } from "@mikro-orm/migrations";
 
 /**
- * Adds the word index of customers by slot, over more texts. Each statement runs in its own transaction, so that none
- * locks two tables.
+ * Replaces the word index of customers: adds slots (see `WordIndex`) and more columns. Each statement runs in its own
+ * transaction, so that no transaction locks two tables.
  */
 export class Migration20261128055600_search_slots extends Migration {
   override isTransactional(): boolean {

@@ -1,8 +1,8 @@
 import { Migration } from "@mikro-orm/migrations";
 
 /**
- * Members who have signed in keep their name and time. For other members, the name from the first invitation
- * stays in the workspace that sent it. Each statement runs in its own transaction and can be repeated.
+ * Copies sign-in times to memberships. The name of a person who never signed in moves to the membership of the first
+ * invitation, because only that workspace may see it. Each statement runs in its own transaction and can be repeated.
  */
 export class Migration20261128073700_shown_names extends Migration {
   override isTransactional(): boolean {

@@ -1,6 +1,8 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Divides the word index of shipments by week. Each statement is a transaction, because both lock the table. */
+/**
+ * Divides the word index of shipments by week. Each statement runs in its own transaction, because both lock the table.
+ */
 export class Migration20261128163000_search_weeks extends Migration {
   override isTransactional(): boolean {
     return false;

@@ -35,7 +35,7 @@ export interface SendMailsDeps {
   readonly log: Logger;
   readonly send: SendMail;
   readonly publicUrl: string;
-  /** Returns a random number from 0 to 1, which spreads retries. */
+  /** Returns a random number from 0 to 1, used to spread retries. */
   readonly random: () => number;
   /** Aborts the attempts in flight. */
   readonly givingUp: AbortSignal;
@@ -53,7 +53,7 @@ export interface LeasedMail {
 export interface MailTable<Mail extends LeasedMail> extends Pick<LeasedQueue, "name" | "find"> {
   readonly table: string;
   readonly key: readonly string[];
-  /** SQL for an email's columns other than those of the lease. */
+  /** SQL for the columns of an email, without the lease columns. */
   readonly columns: string;
   /** Maximum number of emails that this process sends concurrently for a workspace. */
   readonly workspaceConcurrency: number;
@@ -98,10 +98,10 @@ function statementsOf({ table, key, columns }: MailTable<never>) {
 }
 
 /**
- * Creates the queue that sends the emails of a table. A lease sets the next attempt to a time after the longest
- * possible attempt. Other processes therefore take over the emails of a crashed process, and two processes never send
- * the same email. An email is duplicated only if a process dies between receiving the server's response and recording
- * it. Both copies have the same Message-ID. An email fails when the server refuses it or its lifetime has passed.
+ * Creates the queue that sends the emails of a table. A lease postpones the email's next attempt beyond the longest
+ * possible attempt. Two processes therefore never send the same email, and other processes take over the emails of a
+ * crashed process. An email is sent twice only if a process dies between receiving the server's response and recording
+ * it. Both copies have the same Message-ID. An email fails if the server refuses it or its lifetime has passed.
  */
 export function createMailQueue<Mail extends LeasedMail>(table: MailTable<Mail>, deps: SendMailsDeps): LeasedQueue {
   const { em, log, givingUp } = deps;

@@ -47,9 +47,10 @@ export function applySnapshot(
 
 /**
  * Records on a shipment that its payment account is inaccessible. Returns the same row if nothing changed. Keeps
- * `processing`: that payment may still succeed, so no other checkout can be opened and the price cannot change.
+ * `processing`: a payment in progress may still succeed, so no other checkout can be opened and the price cannot
+ * change.
  *
- * @param closed the checkout, whether it may still be paid, and why the account is inaccessible
+ * @param closed the checkout's version, whether it may still be paid, and why the account is inaccessible
  */
 export function applyLostAccess(
   row: ShipmentRow,
@@ -75,10 +76,7 @@ function withDetails(before: ShipmentRow, after: ShipmentRow, details: PaymentDe
   return { ...after, paymentDetails: details, updatedAt: at };
 }
 
-/**
- * Whether the amount and currency equal the shipment's current total. A new tariff can change the
- * currency without changing the number.
- */
+/** Whether the amount and currency equal the shipment's current total. A new tariff can change only the currency. */
 export function matchesTotal(
   { amountMinor, currency }: Pick<StoredCheckout, "amountMinor" | "currency">,
   row: ShipmentRow,
@@ -189,8 +187,8 @@ function detailsOf(row: ShipmentRow, snapshot: PaymentSnapshot, known: StoredChe
 /**
  * Returns why part of the payment was not refunded. Null if no refund failed, or if a refund is pending.
  *
- * A manual refund can be reversed, or a dispute won, after the current attempt refunded the remaining amount. No
- * further attempt follows, so this is reported.
+ * After the current attempt succeeded, a manual refund can still be reversed or a dispute won. The amount that this
+ * leaves is not refunded automatically, so it is reported.
  */
 function refundErrorOf(snapshot: PaymentSnapshot, { refundAttempt, refundRefusal }: StoredCheckout): string | null {
   if (pendingRefundAmount(snapshot) > 0) return null;

@@ -11,7 +11,7 @@ import type { PaymentProviders } from "./payment-providers.ts";
 import { resumePolling } from "./provider-payments.ts";
 import { storeEvents } from "./receive-event.ts";
 
-/** Intervals between checks of an account that is ready and of other accounts, in milliseconds. */
+/** Intervals between checks of a ready account and of any other account, in milliseconds. */
 const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
 /** Delay before retrying payments that a ready account refused, in milliseconds. */
@@ -19,9 +19,12 @@ const RESUME_MS = 60_000;
 const CONCURRENCY = { total: 8, perWorkspace: 1 };
 /** Time until another process can claim an unfinished check, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;
-/** Maximum age of events that providers list, in milliseconds. */
+/** Maximum age of the events that providers can list, in milliseconds. */
 const LISTED_MS = 30 * 24 * 60 * 60_000;
-/** Overlap between two listings, in milliseconds. Some events are listed late, and clocks differ. */
+/**
+ * Overlap of the time spans of two listings, in milliseconds, because providers list some events late and clocks
+ * differ.
+ */
 const OVERLAP_MS = 10 * 60_000;
 /** Maximum number of pages per time span. A longer list is split into shorter spans. */
 const MAX_PAGES = 5;
@@ -74,7 +77,7 @@ type Claimed = StoredAccess &
     readonly eventsReadUntil: Date | string | null;
   };
 
-/** Claims a check, so that no other process runs the same check. */
+/** Claims a check by postponing it, so that no other process runs it at the same time. */
 const CLAIM = `
   update payment_connection set check_at = $3
   where workspace_id = $1 and check_at <= $2 and account is not null
@@ -122,7 +125,7 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
   return outcome;
 }
 
-/** Records how far events were read, unless the account was replaced. */
+/** Stores the time up to which events were read, unless the account was replaced. */
 const STORE_READ_UNTIL = `
   update payment_connection set heard_until = $3 where workspace_id = $1 and account = $2`;
 
@@ -153,7 +156,7 @@ async function listMissed(
     } while (after !== undefined && ++pages < MAX_PAGES);
     const spanMs = to.getTime() - from.getTime();
     if (after === undefined || spanMs <= MIN_SPAN_MS) break;
-    // Continue with the older half. Duplicates from the newer half are skipped later.
+    // Continue with the older half. The next check lists the newer half again and skips duplicates.
     to = new Date(from.getTime() + spanMs / 2);
   }
   const isAll = to === at;

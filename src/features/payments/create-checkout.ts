@@ -24,7 +24,10 @@ export type CheckoutDeps = Pick<ShipmentDeps, "em" | "changeShipment" | "changeB
 
 /** Default lifetime of a checkout, in minutes. Providers allow at most one day. */
 const DEFAULT_MINUTES = 1_430;
-/** Maximum number of attempts to get an open checkout. A known checkout may just have expired. */
+/**
+ * Maximum number of attempts to get an open checkout. The first attempt may find that the stored checkout has just
+ * expired.
+ */
 const MAX_TRIES = 2;
 
 /** Returns the open checkout of a shipment, or opens one. */
@@ -88,7 +91,8 @@ function reconcileOpening(reconcile: ReconcilePayment, key: ShipmentKey, worker:
       return await reconcile(...args);
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw error;
-      // The next attempt uses another key. If this attempt did create a checkout, its URL is unknown.
+      // The next attempt uses another idempotency key. A checkout that this attempt created cannot be paid, because its
+      // URL is unknown.
       if (error.kind === "failed") return "reconciled";
       if (error.kind !== "amount") throw error;
       throw amountRefused(`is not accepted by the payment provider: ${error.message}`);
@@ -147,7 +151,8 @@ const REQUEST = `
 
 /**
  * Stores the request for a checkout. If this process crashes, another process opens the checkout after the lease has
- * expired. Keeps an open or requested checkout. A checkout of another account is replaced once it has expired.
+ * expired. Keeps an open or requested checkout. A checkout of a previously connected account is replaced once it has
+ * expired.
  *
  * @returns whether a new checkout was requested
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and the errors of `assertCanOpen`

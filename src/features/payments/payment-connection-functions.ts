@@ -104,8 +104,8 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<typeof PaymentConnec
   }),
 
   /**
-   * Disconnects the account but does not delete it at the provider. The workspace returns to
-   * `manual` if that was connected before. A test twin returns to `test`.
+   * Disconnects the account but does not delete it at the provider. The workspace returns to manual payments if an
+   * operator had connected them before. A test twin returns to `test`.
    */
   async disconnectPaymentConnection(_request, call, { em, now }) {
     await changeConnection(em, call, async (before) => {
@@ -166,8 +166,8 @@ async function readOrCreate(
 }
 
 /**
- * Counts a failed attempt, because the provider repeats a failure for the same key for a day. After an unknown result,
- * the key stays the same.
+ * Counts a failed attempt, which changes the idempotency key: with the same key the provider repeats the failure for a
+ * day. After an unknown result, the key stays the same.
  */
 const COUNT_ATTEMPT = `
   update workspace set account_attempt = account_attempt + 1

@@ -9,8 +9,8 @@ export interface PaymentProvider {
 }
 
 /**
- * A provider that takes online payments. Workspaces use its live mode, test twins its test mode without real money. The
- * modes share no data. Calls take up to 10 seconds and must not run inside a transaction.
+ * A provider that takes online payments. Workspaces use its live mode, and test twins use its test mode. The modes
+ * share no data. Calls take up to 10 seconds and must not run inside a transaction.
  *
  * @throws (all methods with provider calls) ProviderUnavailable if the result of the call is unknown, ProviderRefused
  * if the provider rejected the call without any effect
@@ -49,8 +49,8 @@ export interface OnlinePayments {
   /** Requests a refund. Repeated calls with the same key make one refund. */
   refund(access: AccountAccess, refund: NewRefund, idempotencyKey: string): Promise<void>;
   /**
-   * Lists refund and dispute events in a time span, newest first, one page at a time. Paid payments
-   * are not polled, so this recovers lost webhook deliveries.
+   * Lists refund and dispute events in a time span, newest first, one page at a time. This recovers lost webhook
+   * deliveries, because payments are no longer polled once they are paid.
    */
   listEvents(access: AccountAccess, span: EventSpan): Promise<EventPage>;
   /**
@@ -155,7 +155,10 @@ export interface ProviderEvent {
   readonly type: string;
   /** Whether the event belongs to the live mode. */
   readonly live: boolean;
-  /** Account that the event names. Null if the event belongs to the account of the key. */
+  /**
+   * Account that the event names. Null for events of a workspace with its own key, which concern that workspace's
+   * account.
+   */
   readonly account: string | null;
   readonly shipment: string | null;
   /** The provider's id of the payment, or null. */
@@ -165,11 +168,13 @@ export interface ProviderEvent {
 export interface AccountAccess {
   readonly mode: Mode;
   readonly account: string;
-  /** The account's own key. `undefined` if the platform's key is used. */
+  /** The account's own key. `undefined` if the account is accessed with the platform's key. */
   readonly ownKey: string | undefined;
 }
 
-/** Access to the provider in a mode: to an account, to the account of a key, or to the platform. */
+/**
+ * Access to the provider in a mode: to an account, to the account that a key belongs to, or to the platform's account.
+ */
 export type ModeAccess = Pick<AccountAccess, "mode"> & Partial<AccountAccess>;
 
 export interface AccountSnapshot {
@@ -207,7 +212,7 @@ export type ProviderRefusalKind = "revoked" | "amount" | "failed" | "other";
 export class ProviderRefused extends Error {
   /**
    * `revoked`: the account or its key is inaccessible. `amount`: the amount is too small or too large. `failed`: an
-   * earlier call with this idempotency key failed, and every repetition returns the same error.
+   * earlier call with this idempotency key failed, and the provider repeats its error.
    */
   readonly kind: ProviderRefusalKind;
   /** The provider's error code, such as `amount_too_small`, if any. */

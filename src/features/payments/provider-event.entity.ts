@@ -2,8 +2,8 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 
 /**
- * A payment provider's event, which only triggers a poll of the payment. The table has no workspace column, because
- * several workspaces can share an account and event ids are unique per provider.
+ * A payment provider's event. It only triggers a poll of the payment and its contents are not trusted. The table has no
+ * workspace column, because several workspaces can share an account and event ids are unique per provider.
  */
 export const StoredProviderEvent = defineEntity({
   name: "StoredProviderEvent",

@@ -44,7 +44,7 @@ export const ProviderPayment = defineEntity({
     isNotified: p.boolean().fieldName("told").default(false),
     /** Number of consecutive failed polls. If above 0 and `dueAt` is null, the account is inaccessible. */
     failures: p.integer().default(0),
-    /** Number of requests for an immediate poll. A change during a poll shows that another poll is due. */
+    /** Number of requests for an immediate poll. If it increases during a poll, another poll is due. */
     pollRequests: p.integer().fieldName("wakes").default(0),
     /** Id of the worker that holds the lease. */
     worker: p.text().nullable(),

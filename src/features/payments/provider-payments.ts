@@ -21,8 +21,8 @@ export type LeasedPayment = Row<
 > & { readonly shipment: string; readonly expiresAtMs: number };
 
 /**
- * Columns of a leased payment. Times are converted here, because distributed databases reject time
- * zone functions in `returning`.
+ * Columns of a leased payment. Times are converted in code, because distributed databases reject time zone functions in
+ * `returning`.
  */
 const LEASED_COLUMNS = `
   workspace_id::float8 as workspace, shipment_reference as shipment, provider, account, version, state,
@@ -192,8 +192,8 @@ const RESUME = `
   where workspace_id = $1 and account = $2 and due_at is null and failures > 0`;
 
 /**
- * Resumes polling of payments whose account was inaccessible. Called after every successful read of
- * the account, because the stored account state does not show a short loss of access.
+ * Resumes polling of payments whose account was inaccessible. Called after every successful read of the account,
+ * because a short loss of access may never appear in the stored account state.
  */
 export async function resumePolling(
   em: EntityManager,

@@ -27,7 +27,7 @@ export interface ReceivedEvent {
   readonly provider: string;
   /** Workspace in the URL. `undefined` for the platform's URL. */
   readonly workspace: number | undefined;
-  /** Reads the request body. Can be slow if the sender is slow. */
+  /** Reads the request body, which the sender may transmit slowly. */
   readonly readBody: () => Promise<Buffer>;
   readonly signature: string;
 }

@@ -54,7 +54,10 @@ export type ReconcilePayment = (key: ShipmentKey, options?: ReconcileOptions) =>
 const MAX_ROUNDS = 5;
 /** Minimum interval between polls of an open payment, in milliseconds. Events trigger earlier polls. */
 const OPEN_MS = 3 * 60_000;
-/** Interval between polls of a checkout as a fraction of its age, because most payments are made within minutes. */
+/**
+ * Interval between polls of a checkout, as a fraction of its age. Most payments are made within minutes, so young
+ * checkouts are polled more often.
+ */
 const OF_AGE = 1 / 4;
 /** Interval between polls of old checkouts, disputes and blocked refunds, in milliseconds. */
 const WAITING_MS = 60 * 60_000;
@@ -114,7 +117,7 @@ interface ReconcileStep {
   readonly dueAt: Date | null;
   /** Error of the provider, which is already stored with the shipment. */
   readonly refused?: ProviderRefused;
-  /** Whether the poll failed: the account is inaccessible, or the provider does not carry out an action. */
+  /** Whether the poll failed, because the account is inaccessible or an action has had no effect. */
   readonly isFailed?: boolean;
 }
 
@@ -177,7 +180,7 @@ async function reconcile(deps: ReconcileDeps, lease: PaymentLease, expire: boole
       leased = await requestRefund(em, known, snapshot, applied.refundAttempt);
     }
   }
-  // The provider does not show the last action yet, or keeps refusing to expire the checkout.
+  // The snapshot does not show the last action yet, or the provider repeatedly refused to expire the checkout.
   return { dueAt: retryAt(leased, now()), isFailed: true };
 }
 
@@ -232,8 +235,8 @@ function nextPoll(row: ShipmentRow, snapshot: PaymentSnapshot, now: Date): Date 
 }
 
 /**
- * Returns the interval until the next poll of an open or processing checkout, in milliseconds. The next poll is due at
- * the latest when the checkout expires.
+ * Returns the interval until the next poll of an open or processing checkout, in milliseconds. The poll takes place no
+ * later than the checkout's expiry.
  */
 function untilNextPoll({ checkout, openedAt }: PaymentSnapshot, now: Date): number {
   const ageMs = now.getTime() - (openedAt ?? now).getTime();

@@ -120,8 +120,8 @@ export interface SnapshotChange extends Partial<SnapshotFacts> {
 }
 
 /**
- * Applies a snapshot to a shipment and stores the state of the payment in the same transaction. A
- * checkout is therefore never stored as closed before the shipment reflects it.
+ * Applies a snapshot to a shipment and stores the state of the payment in the same transaction. A checkout is therefore
+ * never stored as closed while the shipment still shows it as open.
  *
  * @throws LeaseLost if the lease was lost, because another worker has a newer snapshot
  */
@@ -146,7 +146,7 @@ export async function applyToShipment(
     write(tx, made) {
       writePayment(tx, { workspace, reference: shipment }, provider, made!);
     },
-    // A retried transaction overwrites this value, so the value of the committed transaction remains.
+    // Each retry of the transaction overwrites the value, so the last one belongs to the committed transaction.
     respond(_, made) {
       applied = made;
       return {};

@@ -10,7 +10,7 @@ const READ = `
   select workspace_id::float8 as workspace, own_key, notice_secrets from payment_connection
   where workspace_id > $1 and own_key is not null order by workspace_id limit $2`;
 
-/** Skips secrets that were replaced or resealed concurrently. */
+/** Skips connections whose secrets were replaced or resealed since they were read. */
 const WRITE = `
   update payment_connection set own_key = $4, notice_secrets = $5
   where workspace_id = $1 and own_key = $2 and notice_secrets = $3

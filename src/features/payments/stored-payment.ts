@@ -19,18 +19,15 @@ export function paidAtMsSql(table: string): string {
 }
 
 /**
- * SQL for whether a shipment's checkout belongs to the connected account, which is required for
- * polling. Null if there is no checkout. $1 is the workspace, $2 the shipment.
+ * SQL for whether a shipment's checkout belongs to the connected account. Only then can it be polled. Null if there is
+ * no checkout. `$1` is the workspace, `$2` the shipment.
  */
 export const IS_AT_CONNECTED_ACCOUNT = `
   (select account is not distinct from
      (select account from payment_connection where workspace_id = $1)
    from provider_payment where workspace_id = $1 and shipment_reference = $2)`;
 
-/**
- * Updates a shipment after its payment or refund was recorded manually. Clears the checkout, which is no longer
- * relevant.
- */
+/** Clears the checkout and errors of a shipment whose payment or refund was recorded manually. */
 export function applyManualRecord(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails === null) return row;
   const { accepted: _, ...details } = withoutUncounted(row.paymentDetails);
@@ -92,7 +89,7 @@ const SET_NOT_REFUNDED = `
 /** Queues an update of a payment's refund time, null if the payment is not refunded. */
 export function setRefunded(tx: Transaction, { workspace, reference }: ShipmentKey, at: Date | null): void {
   if (at === null) void tx.send(SET_NOT_REFUNDED, [workspace, reference]);
-  // Clocks of two processes can differ by more than the time between payment and refund.
+  // The statement keeps the refund after the payment, because clocks of two processes can differ.
   else void tx.send(SET_REFUNDED, [workspace, reference, at.toISOString()]);
 }
 

@@ -4,13 +4,13 @@ import { MAX_MAILS } from "./request-mail.ts";
 
 const BATCH = 500;
 
-/** Lets only one process check requests at a time, so that the emails of a person are counted correctly. */
+/** Ensures that only one process checks requests at a time. Otherwise two processes could exceed a person's limit. */
 const LOCK = "select pg_try_advisory_xact_lock(hashtextextended('mails', 0)) as locked";
 
 /**
- * Selects pending requests, and whether each belongs to a person or operator who has not reached
- * the limit for 15 minutes. Finds accounts like a sign-in by email. Separate from the updates,
- * because a distributed database cannot update a coordinator table from tables on all nodes.
+ * Selects pending requests, and whether each belongs to a person or operator who has not reached the limit for 15
+ * minutes. Finds accounts by the same rules as a sign-in by email. The update is a separate statement, because a
+ * distributed database cannot update a coordinator table from tables on all nodes.
  */
 const CHECK = `
   with asked as materialized (

@@ -26,8 +26,8 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
   }),
 
   /**
-   * A session that is bound to a workspace changes the name only in this workspace, because an
-   * admin of the workspace could have used its link.
+   * A session that is bound to a workspace changes the name only in this workspace, because an admin of the workspace
+   * may have started the session with the link.
    */
   async updateAccount({ name }, { caller }, { em }) {
     if (caller.boundTo === null) {
@@ -66,7 +66,9 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
   ...SAVED_FILTER_FUNCTIONS,
 };
 
-/** Shows the name that a person chose in the workspaces of which they have been a member since the session began. */
+/**
+ * Makes the person's chosen name visible in the workspaces of which they have been a member since the session began.
+ */
 const SHOW_NAME = `
   update membership set name = null from session
   where session.id = $2 and membership.person_id = $1 and membership.created_at <= session.created_at
@@ -90,7 +92,7 @@ const LIST_SESSIONS = `
   where person_id = $1 and ($3::bigint is null or workspace_id = $3) and ${SESSION_GOES_ON}
   order by last_seen_at desc, id desc limit $2`;
 
-/** Whether the person is known to another workspace or to the platform. */
+/** Whether the person is a member of another workspace or an operator. */
 async function actsElsewhere(em: EntityManager, { personId, boundTo }: PersonCall["caller"]): Promise<boolean> {
   const [row] = await runStatement<{ found: boolean }>(
     em,

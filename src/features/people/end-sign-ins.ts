@@ -10,14 +10,14 @@ export async function endSessionOf(em: EntityManager, token: string): Promise<bo
 }
 
 /**
- * Tables to delete from, links first. A link that is used between the two deletions becomes a session, which is then
- * deleted too.
+ * Tables to delete from. Links come first: if a link is used before it is deleted, the resulting session is still
+ * deleted.
  */
 const TABLES = ["sign_in_link", "session"] as const;
 
 /**
- * Ends a former member's sessions and unused links for a workspace, in the caller's transaction. They stay invalid if
- * the person joins again. If they also apply to other workspaces, they remain valid there.
+ * Ends a former member's sessions and unused links for a workspace, in the caller's transaction. They stay invalid for
+ * the workspace if the person joins again. They remain valid for the person's other workspaces.
  */
 export async function endSignInsOfMember(tx: EntityManager, personId: number, workspaceId: number): Promise<void> {
   for (const table of TABLES) {
@@ -54,7 +54,7 @@ export async function endSignInsOfOperator(tx: EntityManager, email: string): Pr
   }
 }
 
-/** Tables with a condition for expired rows. Each condition is separate, so that it can use its own index. */
+/** Tables with a condition for expired rows. Conditions are separate, so that each uses an index. */
 const ENDED = [
   ["sign_in_link", "ends_at < now()"],
   ["spent_attempt", "ends_at < now()"],

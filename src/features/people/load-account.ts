@@ -23,7 +23,9 @@ interface WorkspaceRow {
 
 const toMessage = compileToMessage(AccountSchema);
 
-/** SQL for the person's own name, or the name that the workspace sees if the session is bound to one. */
+/**
+ * SQL for the name that the person chose. If the session is bound to a workspace, the name that this workspace sees.
+ */
 const NAME = `coalesce(
   case when $2::bigint is null then person.name end,
   (select name from membership

@@ -6,7 +6,7 @@ const MAX_COUNTED = 10_000;
 export interface MailBacklog {
   /** Number of pending emails, counted up to 10,000 per table. */
   readonly waiting: number;
-  /** Request time of the oldest pending email, in milliseconds since the epoch. null if absent. */
+  /** Request time of the oldest pending email, in milliseconds since the epoch. null if no email is pending. */
   readonly oldestMs: number | null;
 }
 

@@ -16,7 +16,7 @@ import { SavedFilter } from "./saved-filter.entity.ts";
 
 /** RPCs for managing the members of a workspace. */
 export const MEMBER_FUNCTIONS: ServiceFunctions<typeof MemberService, Call, InviteDeps> = {
-  /** Lists members by email. There are no pages, because there are at most `MAX_MEMBERS` members. */
+  /** Lists members by email. Not paginated, because there are at most `MAX_MEMBERS`. */
   async listMembers(_request, { caller: { workspaceId: workspace } }, { em }) {
     const reading = em.fork();
     const memberships = await reading.find(Membership, { workspace });

@@ -17,7 +17,7 @@ export const Membership = defineEntity({
      * workspace sees the name that the person chose.
      */
     name: p.text().nullable(),
-    /** Last sign-in with a session that applies to the workspace. null if absent. */
+    /** Last sign-in with a session that applies to the workspace. null if the member has not signed in. */
     lastSignedInAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
   },

@@ -7,10 +7,10 @@ export const Person = defineEntity({
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     email: p.text(),
-    /** Name that the person chose, or that was copied from the operator. null if absent. */
+    /** Name that the person chose, or that was copied from the operator. null if there is no name yet. */
     name: p.text().nullable(),
     createdAt: p.datetime(3),
-    /** Last sign-in by any method. Never shown to workspaces. null if absent. */
+    /** Last sign-in by any method. Never visible to workspaces. null if the person has not signed in. */
     lastSignedInAt: p.datetime(3).nullable(),
   },
   indexes: [

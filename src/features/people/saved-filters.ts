@@ -25,7 +25,7 @@ interface FilterRow {
 
 const COLUMNS = "id::float8 as id, name, query, shared";
 
-/** Each part of the union uses its own index. */
+/** A union, so that each part can use a different index. */
 const LIST = `
   (select ${COLUMNS}, null as "sharedBy" from saved_filter
    where person_id = $1 and workspace_id = $2

@@ -11,9 +11,9 @@ import { findLimits } from "../workspaces/workspace-limit.entity.ts";
 import { SESSION_GOES_ON } from "./session.entity.ts";
 
 interface CachedSession extends SignedInPerson {
-  /** Role in the workspace that the call names. null if the person is not a member. */
+  /** Role in the requested workspace. null if the person is not a member. */
   readonly memberRole: MemberRole | null;
-  /** Whether that workspace is a test twin. */
+  /** Whether the requested workspace is a test twin. */
   readonly test: boolean;
   readonly suspended: boolean;
   readonly operatorId: number | null;
@@ -21,7 +21,7 @@ interface CachedSession extends SignedInPerson {
   readonly operatorRole: OperatorRole | null;
 }
 
-/** Cache that finds signed-in people. */
+/** Cached lookup of signed-in people by session token. */
 export interface SessionCache extends Pick<SessionLookup, "find"> {
   /**
    * Evicts all entries. Called after a session has ended or a role has changed in this process, so
@@ -101,10 +101,10 @@ function operatorCaller({ operatorId, operatorName, operatorRole }: CachedSessio
 }
 
 /**
- * Finds an active session and marks it as used, with at most one write per minute. A person is the
- * operator with the same email. A session that is bound to a workspace has no permissions elsewhere
- * or for the platform. A session has no permissions in a workspace that the person has left since
- * it began. A test twin uses the membership of its live workspace.
+ * Finds an active session and marks it as used, with at most one write per minute. The operator with the person's email
+ * is the same person. A session that is bound to a workspace has no permissions in other workspaces or as an operator.
+ * A session has no permissions in a workspace that the person has left since it began. A test twin uses the memberships
+ * of its live workspace.
  */
 const FIND = `
   with seen as (

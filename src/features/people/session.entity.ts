@@ -11,9 +11,7 @@ export const Session = defineEntity({
     /** Public id, separate from the secret token. */
     id: p.bigint("number").autoincrement().unique("session_id_unique"),
     person: () => p.manyToOne(Person).mapToPk().index("session_of_person"),
-    /**
-     * Workspace to which the session is bound. null if it applies to all of the person's workspaces and the platform.
-     */
+    /** Workspace to which the session is bound. null if it has all permissions of the person. */
     workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
     /**
      * Workspaces that the person has left since the session began. The session stays invalid there

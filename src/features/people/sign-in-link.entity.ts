@@ -26,7 +26,7 @@ export const SignInLink = defineEntity({
 
 export type SignInLink = InferEntity<typeof SignInLink>;
 
-/** A used attempt to sign in with an identity provider, or to verify a shipment's recipient. Prevents reuse. */
+/** A used attempt to sign in with an identity provider, or a failed attempt to verify a recipient. Prevents reuse. */
 export const SpentAttempt = defineEntity({
   name: "SpentAttempt",
   tableName: "spent_attempt",

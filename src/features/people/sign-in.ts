@@ -16,10 +16,10 @@ const MAX_LINKS = 5;
  * The creator of a link could use it. A link that a workspace's admin creates must therefore not give access to the
  * person's other workspaces or the platform.
  *
- * @param link `workspaceId` binds the session to a workspace, and null gives it all permissions of
- *   the person. `madeBy` is null if the person requested the link
- * @returns path and fragment of the link. The token is in the fragment, which browsers never send, so it does not
- * appear in logs, and link scanners do not use up the link
+ * @param link `workspaceId` binds the session to a workspace. With null, the session has all permissions of the person.
+ *   `madeBy` is null if the person requested the link
+ * @returns path and fragment of the link. Browsers never send the fragment with the token, so it does not appear in
+ *   logs, and link scanners do not use up the link
  */
 export async function insertSignInLink(
   tx: EntityManager,
@@ -62,7 +62,7 @@ const MAX_USER_AGENT = 300;
 
 export interface Browser {
   readonly userAgent: string;
-  /** Token of the browser's previous session, which ends. `undefined` if absent. */
+  /** Token of the browser's previous session, which the sign-in ends. `undefined` if there is none. */
   readonly session: string | undefined;
 }
 
@@ -110,9 +110,8 @@ interface SessionBounds {
 }
 
 /**
- * Records the sign-in in the workspaces to which the session applies. They see the name that the
- * person chose only after a session that is bound to no workspace, because an admin could have used
- * a link that is bound to the workspace.
+ * Records the sign-in in the workspaces to which the session applies. A session that is bound to a workspace does not
+ * change the name that the workspace sees, because an admin may have used the link.
  */
 const SHOW_SIGN_IN = `
   update membership set last_signed_in_at = now(),
@@ -151,7 +150,7 @@ function createToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Matches emails in ASCII, as stored. Other characters may become ASCII when case is ignored. */
+/** Matches emails in ASCII. Stored emails contain no other characters, and lowercasing can turn others into ASCII. */
 const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 
 /**

@@ -28,7 +28,7 @@ export async function editInstructions(
   text: string,
   deps: EditDeps,
 ): Promise<OpenedLink | undefined> {
-  // Without a MAC, the page would expect digits and use up a try.
+  // Without a MAC, `openLinked` would compare digits and use up an attempt.
   const proof = { link, digits: "", recipientMac: recipientMac || "none" };
   const linked = await openLinked(proof, deps);
   if (linked?.opened === undefined) return linked;

@@ -32,19 +32,16 @@ interface WrongDigits {
   readonly triesLeft: number;
 }
 
-/**
- * Maximum number of failed attempts for a phone number. Guessing four digits then succeeds with a probability of 1 in
- * 2,000.
- */
+/** Maximum number of failed attempts per phone number. The probability of guessing four digits is then 1 in 2,000. */
 const MAX_TRIES = 5;
 /** Number of last digits of the phone number that are compared. */
 const DIGITS = 4;
 
-/** Maximum time to wait for a photo in a bucket, in milliseconds. After that the page is shown without the photo. */
+/** Maximum time to wait for a photo from a bucket, in milliseconds. Then the page is sent without the photo. */
 const PHOTO_MS = 3_000;
 
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
-/** Records a failed attempt. Kept for the maximum lifetime of a tracking link. */
+/** Records a failed attempt for the maximum lifetime of a tracking link. */
 const SPEND = `
   insert into spent_attempt (hash, ends_at) values ($1, now() + interval '60 days')
   on conflict do nothing`;
@@ -101,7 +98,7 @@ function detailsOf({ dropoffAddress: address, dropoffInstructions: instructions,
 }
 
 /**
- * Uses up an attempt if the digits are wrong. Correct digits do not use up an attempt.
+ * Checks the entered digits. Wrong digits use up an attempt.
  *
  * @returns the result, or `undefined` if the digits are accepted
  */

@@ -25,7 +25,9 @@ export interface SendRecipientMailsDeps extends SendMailsDeps, TrackingDeps {
   ) => MailContent;
 }
 
-/** Emails sent concurrently for a workspace: few, so that it does not delay others while the mail server is slow. */
+/**
+ * Maximum number of concurrent emails per workspace. Low, so that others are not delayed while the mail server is slow.
+ */
 const WORKSPACE_CONCURRENCY = 2;
 /** Age after which a recipient email is no longer sent, in milliseconds, because its content is outdated. */
 const LIFETIME_MS = 60 * 60_000;
@@ -94,7 +96,7 @@ interface Unsubscribing {
  * link is invalid or the recipient's email has changed.
  *
  * @param link the tracking link
- * @param mac authorizes the unsubscription
+ * @param mac the code in the unsubscribe link that authorizes it
  * @param isConfirmed whether to unsubscribe. If false, only checks the link
  */
 export async function unsubscribe(

@@ -4,7 +4,7 @@ const MAX_NAMED = 10;
 /** Time before expiry at which a key needs attention, in milliseconds. */
 export const ENDING_MS = 14 * 24 * 60 * 60 * 1_000;
 
-/** Open issues of one kind. Subjects are sorted by urgency and omit unset fields. */
+/** Open issues of one kind. Subjects are sorted by urgency. */
 export interface Listed<Subject> {
   readonly kind: string;
   readonly subjects?: readonly Partial<Subject>[];

@@ -12,8 +12,8 @@ type BookedHour = readonly [
 ];
 
 /**
- * Bookings of a workspace on one day and in one currency. Source of the reports. `BookingRollUp`
- * records how far bookings are counted. Days without bookings have no row.
+ * Precomputed figures of a workspace's bookings on one day and in one currency, used by reports. `BookingRollUp`
+ * records which bookings are counted. Days without bookings have no row.
  */
 export const BookingDay = defineEntity({
   name: "BookingDay",
@@ -33,7 +33,7 @@ export const BookingDay = defineEntity({
     /** The same figures by hour, for days in other time zones. Hours without bookings are omitted. */
     hours: p.json().$type<readonly BookedHour[]>(),
   },
-  // Serves platform reports, which read all workspaces.
+  // For platform reports, which read all workspaces.
   indexes: [{ name: "booking_day_by_date", properties: ["date"] }],
 });
 

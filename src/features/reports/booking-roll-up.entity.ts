@@ -7,11 +7,11 @@ export const BookingRollUp = defineEntity({
   tableName: "booking_roll_up",
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
-    /** Feed position up to which events are processed. Days before `fillBefore` are counted later. */
+    /** Feed position up to which events are processed. */
     position: p.bigint("number"),
     /**
-     * Days before this time are not counted yet. null if all days are counted. Days are counted from the newest to the
-     * oldest.
+     * Days before this time are not counted yet, because days are counted from the newest to the oldest. null if all
+     * days are counted.
      */
     fillBefore: p.datetime(3).nullable(),
     /** Earliest time of the next background count. */

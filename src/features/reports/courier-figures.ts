@@ -13,7 +13,7 @@ const TODAY = `(
   select date_trunc('day', $2::text::timestamptz, live.time_zone)
   from workspace join workspace as live on ${IS_LIVE_OF} where workspace.id = $1)`;
 
-/** Matches shipments that are left in a courier's run. */
+/** Matches shipments that a courier still has to deliver. */
 export const IN_RUN = `payment_status = 'paid' and status in ('awaiting_pickup', 'in_transit')`;
 
 const LATE = `case status when 'awaiting_pickup' then ${LATE_SINCE.awaitingPickup} else ${LATE_SINCE.inTransit} end`;
@@ -29,7 +29,7 @@ export const lastSeen = (courier: string) => `greatest(
      join courier_session as session on session.workspace_id = $1 and session.link_id = link.id
    where link.workspace_id = $1 and link.courier_id = ${courier}))`;
 
-/** Counts the shipments of couriers. Does not read shipments that were booked more than a month ago and have ended. */
+/** Counts the shipments of couriers. Omits completed shipments that were booked more than a month ago. */
 const FIGURES = `
   select asked.id as courier, counted.*, ${msOf(lastSeen("asked.id"))} as "lastSeenAt"
   from json_to_recordset($3) as asked (id text)

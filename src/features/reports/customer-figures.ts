@@ -5,8 +5,8 @@ import type { RecordOf } from "../../json/records.ts";
 import { bookedMessage, type Revenue, REVENUE_FIGURES } from "./overview.ts";
 
 /**
- * Sums up the shipments of customers by currency. A covering index serves the query, so shipments
- * are not read. A shipment counts as cancelled if its payment is neither made nor awaited.
+ * Sums up the shipments of customers by currency. Reads only a covering index, not the shipments. A shipment counts as
+ * cancelled if its payment is neither made nor awaited.
  */
 const FIGURES = `
   select asked.id::float8 as customer, counted.*

@@ -62,7 +62,7 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
   return respond({ data });
 };
 
-/** Matches open disputes and failed refunds. Unassigned payments have their own list. */
+/** Matches open disputes and failed refunds. Unassigned payments are listed separately. */
 const OTHER_FAILURES = `
   (payment_details ->> 'dispute' = 'open' or payment_details ->> 'refundError' is not null)`;
 
@@ -110,7 +110,7 @@ const DUE_REFUNDS = `
   )
   order by created_at, reference`;
 
-/** Maximum number of shipments to check for lateness, for each status with and without a pickup window. */
+/** Maximum number of shipments to check for lateness in each status, both with and without a pickup window. */
 const LOOKED_AT = 200;
 
 /**
@@ -143,14 +143,14 @@ function selectLate(condition: string): string {
 
 const LATE = selectLate("");
 
-/** Time before a shipment is late at which it needs a courier, in milliseconds. */
+/** Shipments without a courier are reported this long before they become late, in milliseconds. */
 const COURIER_NEEDED_MS = 60 * 60_000;
 
-/** Selects shipments without a courier that are late at `$2`, in workspaces that have couriers. */
+/** Selects shipments that have no courier and are late at the time `$2`, in workspaces that have couriers. */
 const COURIER_MISSING = selectLate(`and progress #>> '{courier,name}' is null
           and exists (select from courier where workspace_id = $1 and archived_at is null)`);
 
-/** Selects couriers with shipments left who were seen, but not within the last 20 minutes. */
+/** Selects couriers with undelivered shipments who were last seen between 20 minutes and 12 hours ago. */
 const COURIER_UNSEEN = `
   select courier.id, courier.name, ${msOf("seen.at")} as at
   from courier cross join lateral (select ${lastSeen("courier.id")} as at) as seen

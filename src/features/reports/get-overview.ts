@@ -16,9 +16,9 @@ const inOneDay = (hour: string) =>
   `width_bucket(${hour}, $2::timestamptz[]) = width_bucket(${hour} + interval '59 min 59.999999 s', $2::timestamptz[])`;
 
 /**
- * Selects the bookings of each day and currency. Sums up the hours of `BookingDay`, which are in
- * UTC. Counts shipments directly on days that are not counted or have changed since, and in hours
- * that belong to two days. A single statement ensures that all figures are from one snapshot.
+ * Selects the bookings of each day and currency. Adds up the hours of `BookingDay`, which are in UTC. Counts shipments
+ * directly on days that are not in `BookingDay` yet or have changed since, and in UTC hours that span two days of the
+ * report. A single statement reads all figures from one snapshot.
  *
  * Days are numbered from 1 by the bounds in `$2`. The bounds are parameters, because PostgreSQL may
  * not have the same time zone rules as Node.
@@ -46,7 +46,7 @@ const BOOKED = `
     from generate_series(date_trunc('day', $3::timestamptz at time zone 'UTC'),
       $4::timestamptz at time zone 'UTC', interval '1 day') as day
   ), own as materialized (
-    -- By pairs, which no index of days alone serves.
+    -- Compares pairs, so that PostgreSQL uses the primary key and not the index by date.
     select date, currency, hours from booking_day
     where workspace_id = $1
       and (workspace_id, date) >= ($1, ($3::timestamptz at time zone 'UTC')::date)

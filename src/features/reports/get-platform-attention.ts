@@ -69,7 +69,7 @@ async function loadStoppedProviders(em: EntityManager): Promise<Listed<Subject>>
   };
 }
 
-/** Age at which a waiting email is overdue, in milliseconds. Sending is first retried within seconds. */
+/** Age at which a waiting email is overdue, in milliseconds. The first retries take place within seconds. */
 const MAIL_WAIT_MS = 5 * 60_000;
 
 async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>> {
@@ -84,7 +84,7 @@ async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>>
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
- * Age of failures for which operators see a webhook, in milliseconds. Workspaces are notified of failing webhooks
+ * Range of failure durations that are reported to operators, in milliseconds. Workspaces see failing webhooks
  * immediately. Webhooks that have failed for more than 14 days count as abandoned.
  */
 const FAILING_MS = { least: DAY_MS, most: 14 * DAY_MS };

@@ -1,8 +1,8 @@
 import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
 
 /**
- * Returns SQL for the end of a window that is or will be missed, null if it is not missed. Uses the
- * ETA unless the courier has arrived.
+ * Returns SQL for the end of a window that is missed, or will be missed according to the ETA. Null otherwise. The ETA
+ * is ignored once the courier has arrived.
  */
 const missed = (end: string) => `case when (windows #>> '{${end},end}')::timestamptz < greatest(
     $2::text::timestamptz,

@@ -21,7 +21,9 @@ interface RequestDeps {
 const outcomeOf = compileEnumName<RequestOutcome>(RequestOutcomeSchema);
 const toRequest = compileToMessage(ApiRequestSchema);
 
-/** Lists requests, newest first. Filters scan all stored requests of the workspace, whose number is limited. */
+/**
+ * Lists requests, newest first. Filters scan all stored requests of the workspace, which number at most about 10,000.
+ */
 export const listRequests: ServiceFunctions<typeof ReportService, Call, RequestDeps>["listRequests"] = async (
   request,
   { caller },

@@ -41,7 +41,7 @@ const DUE = {
  * Counts due work by queue. Each queue has its own statement, because a distributed database stores tables
  * separately.
  *
- * @param movesPictures false if pictures stay in the database, so that none is due
+ * @param movesPictures whether pictures are moved to a bucket. If false, no picture is due
  */
 export async function loadDueWork(em: EntityManager, movesPictures: boolean): Promise<DueWork[]> {
   const work: DueWork[] = [];

@@ -3,7 +3,9 @@ import { runStatement } from "../../db/statement.ts";
 import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 import { msOf } from "./attention.ts";
 
-/** Age at which an unprocessed task is overdue, in milliseconds. Workers poll twice a second. */
+/**
+ * Time after its due time at which a task is overdue, in milliseconds. Workers normally start tasks within a second.
+ */
 const OVERDUE_MS = 10 * 60_000;
 /** Number of consecutive failures after which a payment is overdue. This many retries take about ten minutes. */
 const OVERDUE_FAILURES = 8;

@@ -51,7 +51,7 @@ export function overviewMessage(
   const quotesOn = new Map(quoted.map(({ date, quotes }) => [date, quotes]));
   const keptFromMs = now.getTime() - USAGE_DAYS * 24 * HOUR_MS;
   /**
-   * Whether all quote counts of a day are still stored. They are deleted by hour in UTC, and a day can begin within an
+   * Whether all quote counts of a day are still stored. They are deleted in whole hours, and a day can begin within an
    * hour.
    */
   const areQuotesKept = (day: number) => bounds[day]!.getTime() >= Math.ceil(keptFromMs / HOUR_MS) * HOUR_MS;
@@ -75,7 +75,10 @@ export function overviewMessage(
   });
 }
 
-/** Returns the totals of quotes. Omits the booked share if a quote was booked several times. */
+/**
+ * Returns the totals of quotes. Omits the share of booked quotes if it would exceed 1, because a quote can be booked
+ * several times.
+ */
 function quoteTotals(quotes: number, quoted: number) {
   const isKnown = quotes > 0 && quoted <= quotes;
   return { quotes: BigInt(quotes), ...(isKnown ? { quoteToBooking: quoted / quotes } : {}) };

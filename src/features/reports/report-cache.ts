@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-/** Cache of slow reports, which limits the cost of repeated requests. */
+/** Cache of slow reports, which limits the load of repeated requests. */
 export interface ReportCache<Report extends object> {
   /**
    * Returns the cached report. Computes the report if it is missing, once for concurrent callers.
@@ -27,7 +27,7 @@ export function createReportCache<Report extends object>(): ReportCache<Report> 
       const startedMs = performance.now();
       const report = await compute();
       const tookMs = performance.now() - startedMs;
-      // A TTL of 0 would never expire.
+      // Not 0, which LRUCache treats as no expiry.
       options.ttl = tookMs < SLOW_MS ? 1e-3 : Math.min(MAX_AGE_MS, tookMs * FACTOR);
       return report;
     },

@@ -5,8 +5,8 @@ export interface ReportDays {
   /** Dates such as `2026-11-01`, in order. From 1 to `MAX_DAYS` dates. */
   readonly dates: readonly string[];
   /**
-   * Start of each day, and end of the last day. A day with a clock change has 23 or 25 hours. A
-   * date that the time zone skipped has 0.
+   * Start of each day, and end of the last day. A day with a clock change has 23 or 25 hours. A date that the time zone
+   * skipped has 0 hours.
    */
   readonly bounds: readonly Date[];
 }
@@ -22,7 +22,7 @@ const DEFAULT_DAYS = 30;
 /**
  * Parses the days of a report. By default, the last 30 days.
  *
- * @param requested dates such as `2026-11-01`, which may not exist
+ * @param requested dates such as `2026-11-01`, not yet validated
  * @param timeZone IANA name
  * @throws Refusal FIELD_INVALID
  */

@@ -11,10 +11,10 @@ import { pathOf, storableText } from "./request-path.ts";
 const MAX_WAITING = 5_000;
 const MAX_OF_WORKSPACE = 200;
 
-/** Number of requests kept per workspace, and number of writes after which a process deletes older requests. */
+/** Number of requests kept per workspace. A process deletes older requests after every `TRIM_EVERY` writes. */
 const KEPT = 10_000;
 const TRIM_EVERY = 1_000;
-/** Maximum number of workspaces for which a process counts its writes. */
+/** Maximum number of workspaces whose writes a process counts for trimming. */
 const MAX_COUNTED = 50_000;
 
 /** Retention of requests, in days. */
@@ -50,8 +50,7 @@ export function createRequestLog(onDropped: (count: number) => void) {
     record(call: ReceivedCall, httpStatus: number): void {
       const { caller, code = Code.Canceled, rateLimit } = call;
       if (caller?.audience !== "workspace") return;
-      // Cancelled reads are mostly pages that the user left. Missing courier positions are normal
-      // for polling callers.
+      // Most cancelled reads come from users leaving a page. Callers that poll a courier's position often find none.
       const isOfNote = code !== 0 && code !== Code.Canceled && call.refusal?.reason !== "PLACE_NOT_FOUND";
       if (!isOfNote && rateLimit?.limitClass !== "write") return;
       const { workspaceId } = caller;

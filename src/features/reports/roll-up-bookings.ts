@@ -4,13 +4,13 @@ import { runSlowStatement, runStatement } from "../../db/statement.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { BOOKED_FIGURES } from "./overview.ts";
 
-/** Minimum interval between two polls, and between two counts of a workspace, in milliseconds. */
+/** Minimum interval between polls and between counts of the same workspace, in milliseconds. */
 const POLL_MS = 10_000;
 /** Minimum pause after counting a workspace, as a multiple of the time it took. */
 const REST_FACTOR = 20;
-/** Maximum time for which a transaction fills days, in milliseconds. */
+/** Maximum time for which one transaction counts missing days, in milliseconds. */
 const FILL_MS = 500;
-/** Maximum number of events per transaction. Also the maximum number of uncounted events that a report reads. */
+/** Maximum number of uncounted events that a transaction or a report reads. */
 export const MAX_EVENTS = 20_000;
 
 /** Selects live workspaces with uncounted bookings whose pause is over. */
@@ -80,11 +80,11 @@ const COUNTED = `
 
 /**
  * Creates the queue that maintains `BookingDay`. Events only determine which days have changed. A changed day is
- * counted again as a whole, so repeated counts are harmless and repair errors. The counting process locks the
- * workspace and commits the days together with the progress.
+ * counted again from its shipments, so repeated counts are harmless and correct earlier errors. The counting process
+ * locks the workspace and commits the days together with the progress.
  */
 export function createRollUpQueue(em: EntityManager): LeasedQueue<Behind> {
-  /** Remaining workspaces of the last poll, because a poll reads all feeds. */
+  /** Remaining workspaces of the last poll. Kept, because a poll reads the feeds of all workspaces. */
   let behind: Behind[] | undefined;
   return {
     name: "booking_roll_ups",
@@ -111,7 +111,7 @@ interface Behind extends WorkItem {
 }
 
 /**
- * Counts some of a workspace's uncounted bookings. Fills missing days first, then processes new events.
+ * Counts some of a workspace's uncounted bookings: missing days first, then the days changed by new events.
  *
  * @returns `more` if more may be left, `lost` if another process counts or has counted the workspace
  */

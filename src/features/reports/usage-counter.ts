@@ -79,9 +79,9 @@ const WRITE = `
     fourth_quarter = kept.fourth_quarter + excluded.fourth_quarter`;
 
 /**
- * Returns SQL for the number of calls if the current quarter of the hour is the given quarter, otherwise for 0.
- * Quarters are numbered from 0 to 3, in UTC. Uses a condition, because a cluster cannot send a `case` with a value to
- * its nodes.
+ * Returns SQL for the number of calls if the current quarter of the hour is the given one, otherwise 0. Quarters are
+ * numbered from 0 to 3, in UTC. The quarter is part of the text, because a distributed database cannot send a `case`
+ * with a parameter to its nodes.
  */
 function inQuarter(quarter: number): string {
   return `case when floor(extract(epoch from now()) / 900)::bigint % 4 = ${quarter} then counted.calls else 0 end`;

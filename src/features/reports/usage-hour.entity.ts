@@ -2,7 +2,10 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { LIMIT_CLASSES } from "../../domain/rate-limit.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** Classes of counted calls. Price previews in a form count as quotes for rate limits, but not in reports. */
+/**
+ * Classes of counted calls. `preview` calls price a form that is being filled in. They count as quotes for rate limits
+ * but not in reports.
+ */
 export const USAGE_CLASSES = [...LIMIT_CLASSES, "preview"] as const;
 
 export type UsageClass = (typeof USAGE_CLASSES)[number];
@@ -19,14 +22,14 @@ export const UsageHour = defineEntity({
     limitClass: p.text().$type<UsageClass>().primary(),
     calls: p.bigint("number"),
     /**
-     * Number of calls in the second, third and fourth quarter of the hour. All other calls were in
-     * the first quarter. In some time zones, such as Kathmandu, days begin within an hour of UTC.
+     * Number of calls in the second, third and fourth quarter of the hour. All other calls were in the first quarter.
+     * Reports need quarters, because in some time zones, such as Kathmandu's, days begin within an hour of UTC.
      */
     secondQuarter: p.bigint("number").default(0),
     thirdQuarter: p.bigint("number").default(0),
     fourthQuarter: p.bigint("number").default(0),
   },
-  // Serves platform totals and the purge, which read all workspaces.
+  // For platform totals and the purge, which read all workspaces.
   indexes: [{ name: "usage_hour_by_hour", properties: ["hour"] }],
   checks: [
     {

@@ -16,9 +16,9 @@ const OLD_SHIPMENTS = `
   order by created_at, reference limit ${BATCH}`;
 
 /**
- * Statements that delete a batch of rows of workspace `$1` from before `$2`, and return a row for
- * each. Referencing tables come first. Payments and provider data are found through the shipment,
- * so they are deleted together with it. An open checkout expires at the provider within a day.
+ * Statements that delete a batch of rows of workspace `$1` from before `$2`, and return a row for each. Referencing
+ * tables come first. Payments and provider data are found through the shipment, so they are deleted together with it. A
+ * checkout that is still open expires at the provider within a day.
  */
 const DELETIONS = [
   deletionOf("kept_answer", "key", "created_at"),
@@ -32,7 +32,7 @@ const DELETIONS = [
    where event.workspace_id = $1 and event.subject = oldest.subject
      and event.number = oldest.number and oldest.created_at < $2
    returning 1`,
-  // Events of old shipments can follow events with later times, because the clock was moved.
+  // Deletes the events of old shipments too: after a move of the clock, they can follow events with later times.
   `with its_events as (
      delete from event
      where workspace_id = $1 and subject in (${OLD_SHIPMENTS}) and created_at < $2
@@ -131,14 +131,14 @@ export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
   const { complete } = await deleteBefore(em, workspaceId, before, isOver);
   if (complete) {
     await deleteProviderEvents(em, workspaceId, now());
-    // A booking in flight can still have a later time. The next call deletes it.
+    // A booking in flight may still use the frozen time. The next call deletes it.
     await releaseClock({ em, now }, workspaceId);
     testTimes.set(workspaceId, undefined);
   }
   return { complete };
 };
 
-/** Prevents earlier provider events from being listed again. */
+/** Sets the time up to which provider events count as read, so that earlier events are not listed again. */
 const READ_UNTIL = `
   update payment_connection set heard_until = $2 where workspace_id = $1 and account is not null
   returning account`;

@@ -28,7 +28,10 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (request,
   return { data: testClockMessage(deps, workspaceId, time), complete };
 };
 
-/** Maximum time for which a call performs steps, in milliseconds. The caller can then call again. */
+/**
+ * Maximum time for which a call performs steps, in milliseconds. Then the response is marked incomplete and the caller
+ * repeats the call.
+ */
 const MAX_MS = 5_000;
 /** Delay before retrying a step that failed or that another process is performing, in milliseconds. */
 const BUSY_MS = 50;

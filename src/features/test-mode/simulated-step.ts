@@ -120,7 +120,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
     const { refundedMinor } = disputed(row).paymentDetails!;
     const disputedMinor = row.totalMinor - refundedMinor;
     const lost = withDetails(row, { dispute: "lost", disputedMinor }, at);
-    // A lost dispute returns the remaining amount, so a pending refund is complete.
+    // The bank returned the remaining amount to the buyer, so a pending refund is complete.
     return row.paymentStatus === "refund_pending" ? applyTrigger(lost, "refund", at) : lost;
   },
 };
@@ -156,7 +156,10 @@ function courierPlace({ before, row }: PaymentChange): Point | undefined {
     : undefined;
 }
 
-/** Returns a failed attempt. If a PIN is required, the reason is a wrong PIN. Otherwise no one was there. */
+/**
+ * Returns a failed attempt. If a PIN is required, the reason is a wrong PIN. Otherwise the reason is that no one was
+ * there.
+ */
 function attemptOf({ status, verification }: ShipmentRow): Parameters<typeof failAttempt>[1] {
   return status === "in_transit" && verification?.by === "pin"
     ? { reason: "other", note: "The PIN was wrong." }

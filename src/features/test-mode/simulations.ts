@@ -62,7 +62,7 @@ export function createSimulationQueue(deps: SimulationDeps): LeasedQueue<FoundSt
   };
 }
 
-/** Locks the clock, so that a concurrent release waits and then resumes the simulations. */
+/** Locks the clock. A concurrent release waits for the lock, and therefore resumes the paused simulations. */
 const LOCK_FROZEN = `
   select 1 from test_clock where workspace_id = $1 and frozen_at is not null for share`;
 /** Removes simulations from the queue. A leased simulation is removed after the lease. */
@@ -79,7 +79,7 @@ function pauseSimulations({ em, now }: SimulationDeps, twin: number): Promise<vo
   });
 }
 
-/** Returns SQL for the time of the next attempt. Keeps simulations with a frozen clock off the queue. */
+/** Returns SQL for the time of the next attempt. Null for a paused simulation, so that it stays out of the queue. */
 const unlessPaused = (time: string) => `case when next_try_at is null then null else ${time} end`;
 
 /**
@@ -105,7 +105,7 @@ interface Made {
 
 type LockedSimulation = Pick<Simulation, "scenario" | "stepSeconds" | "taken">;
 
-/** Loads the data besides the shipment that a step depends on. */
+/** Loads the data that a step depends on, in addition to the shipment. */
 export async function loadForStep(tx: Transaction, key: ShipmentKey) {
   const [[simulation], isAtProvider] = await Promise.all([
     tx.send<LockedSimulation>(LOCK, [key.workspace, key.reference]),

@@ -35,7 +35,8 @@ export function releaseClock(
 ): Promise<void> {
   return inPipeline(em, async (tx) => {
     void tx.send(RELEASE, [twin, now().toISOString(), unmovedSince?.toISOString()]);
-    // Must come after the clock's update, which waits for `LOCK_FROZEN`. All removed simulations are visible then.
+    // Must follow the update of the clock, which waits for `LOCK_FROZEN`. This statement then sees all paused
+    // simulations.
     void tx.send(RESUME, [twin]);
   });
 }

@@ -15,7 +15,7 @@ export const TEST_MODE_FUNCTIONS: TestModeFunctions = {
     return { data: testClockMessage(deps, workspaceId, await findTestTime(deps.em, workspaceId)) };
   },
 
-  /** Releases the clock. This process caches the new state only after the commit. */
+  /** Releases the clock. The cached state is updated after the commit. */
   async releaseTestClock(_request, { caller: { workspaceId } }, deps) {
     await releaseClock(deps, workspaceId);
     return { data: testClockMessage(deps, workspaceId, undefined) };

@@ -3,8 +3,8 @@ import { aroundTransaction } from "../../pipeline/rpc.ts";
 import { loadWebhook, type WebhookFunctions } from "./webhooks.ts";
 
 /**
- * Deletes a webhook with its deliveries and their attempts. A webhook with many deliveries is disabled first, and its
- * deliveries are deleted in batches, because bookings would have to wait for one large transaction.
+ * Deletes a webhook with its deliveries and their attempts. If there are many deliveries, the webhook is disabled first
+ * and they are deleted in batches, because a large transaction would block bookings.
  */
 export const deleteWebhook: WebhookFunctions["deleteWebhook"] = aroundTransaction(
   async (request, call, { em, now }, transact) => {

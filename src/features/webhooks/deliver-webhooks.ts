@@ -15,23 +15,23 @@ export interface DeliverDeps extends DispatchDeps, RecordDeps {
   readonly events: Pick<EventAnnouncer, "listen">;
   readonly secretSeal: SecretSeal;
   readonly log: Logger;
-  /** Aborts when outcomes are no longer recorded. */
+  /** Aborts when the process stops waiting for the database to record outcomes. */
   readonly givingUp: AbortSignal;
 }
 
 /**
- * Minimum pause after a poll, as a multiple of the poll's duration. Limits the load from polls,
- * which take long with ten thousand webhooks.
+ * Minimum pause after a poll, as a multiple of the poll's duration. Limits the load of polls, which are slow with ten
+ * thousand webhooks.
  */
 const REST_FACTOR = 50;
 const MAX_REST_MS = 5_000;
 const MAX_LOADED = 100;
-/** Minimum time between log entries about secrets that cannot be opened, in milliseconds. */
+/** Minimum time between log entries about secrets that cannot be decrypted, in milliseconds. */
 const LOG_MS = 60_000;
 
 /**
  * Creates the queue of webhook deliveries, which replicas share. Webhooks are leased, and their deliveries are sent
- * from memory. Announcements of events cause searches between polls.
+ * from memory. An announced event triggers a search before the next poll.
  *
  * The diagram shows the states of a delivery and the files that change them. `due`, `delivered` and
  * `failed` are stored in the database. The states in between are in memory.
@@ -103,9 +103,9 @@ export function createDeliveryQueue(deps: DeliverDeps): LeasedQueue<DeliveryAtte
 }
 
 /**
- * Loads due deliveries for all queues that may have more, and passes each queue to `send`. Drops the queue of a
- * webhook that was deleted or whose secrets cannot be opened. After its lease expires, any process with the key can
- * acquire it. If a workspace is unreachable, its queues are loaded again later.
+ * Loads due deliveries for all queues that may have more, and passes each queue to `send`. Drops the queue of a webhook
+ * that was deleted or whose secrets this process cannot decrypt. After the lease expires, a process with the key can
+ * acquire the webhook. If a workspace is unreachable, its queues are loaded again later.
  *
  * @throws the database's error, after which the queues are loaded again later
  */
@@ -135,7 +135,7 @@ async function fillQueues(
   }
 }
 
-/** Creates a function that opens the active secrets of webhooks and logs failures. */
+/** Creates a function that decrypts the active secrets of webhooks and logs failures. */
 function createOpenSecrets({ secretSeal, now }: DeliverDeps, log: Logger): OpenSecrets {
   let loggedAtMs = -Infinity;
   return (webhook, stored) => {

@@ -19,14 +19,14 @@ export interface DispatchDeps {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** An attempt at a delivery, and the permit that it holds. */
+/** An attempt at a delivery. `release` releases its permit. */
 export interface DeliveryAttempt extends WorkItem {
   readonly queue: WebhookQueue;
   readonly dequeued: DequeuedDelivery;
   readonly release: () => void;
 }
 
-/** Outcomes of attempts: a 2xx response, another response, or none. `lost` is a lost lease. */
+/** Outcomes in metrics: a 2xx response, another response, no response, and a lost lease. */
 export const OUTCOMES = ["delivered", "rejected", "unanswered", "lost"] as const;
 
 /**
@@ -69,7 +69,7 @@ export function createDispatcher(
     return true;
   }
 
-  /** Makes an attempt, records its outcome and starts the next attempts. Returns the outcome to count. */
+  /** Makes an attempt, records its outcome and starts further attempts. Returns the outcome to count. */
   async function attempt({ queue, dequeued, release }: DeliveryAttempt): Promise<string | undefined> {
     const outcome = await attemptDelivery(dequeued, deps, log);
     const result = outcome.attempt?.result;

@@ -14,12 +14,12 @@ export interface LeaseQuota {
 }
 
 const MAX_LEASED: LeaseQuota = { healthy: 1_000, failing: 1_000 };
-/** Maximum number of healthy webhooks, and of failing webhooks, that one search returns. */
+/** Maximum number of webhooks in a search result, separately for healthy and failing webhooks. */
 const MAX_FOUND = 1_000;
 /** Duration of a lease from its acquisition or renewal, in milliseconds. */
 const LEASE_MS = 5_000;
 const RENEW_MS = 1_500;
-/** Time by which a process treats its leases as expired before the database does, in milliseconds. */
+/** Safety margin, in milliseconds: a process treats its leases as expired this long before the database does. */
 const MARGIN_MS = 500;
 /** Idle time after which a webhook's lease is released, in milliseconds. */
 const IDLE_MS = 1_000;
@@ -91,9 +91,9 @@ interface LeasableWebhook extends WebhookKey, DueRow {
  */
 export function createWebhookLeases(em: EntityManager, worker: string) {
   /**
-   * Runs a statement once per workspace. Returns the rows, and the webhooks of workspaces for which
-   * the statement failed. Commits are not durable: a lease that is lost in a database crash can
-   * only cause duplicates, which a crash causes anyway.
+   * Runs a statement once per workspace. Returns the rows, and the webhooks of workspaces for which the statement
+   * failed. Commits are not durable. A lease lost in a database crash can only cause duplicate deliveries, which a
+   * crash causes anyway.
    */
   async function ofEachWorkspace<Key extends WebhookKey>(
     sql: string,
@@ -176,8 +176,8 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger, onLost: () 
     const [leasedNames, unknownNames] = [new Set(leased.map(nameOf)), new Set(unknown.map(nameOf))];
     for (const queue of busy) {
       if (leasedNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
-      // The lease expired and another process acquired it, or the webhook was deleted. If the workspace is
-      // unreachable, the queue is kept with its attempts in flight, and the lease expires.
+      // Another process acquired the expired lease, or the webhook was deleted. The queue of an unreachable workspace
+      // is kept with its attempts in flight, and its lease expires.
       else if (!unknownNames.has(nameOf(queue.key))) {
         forget(queue);
         onLost();

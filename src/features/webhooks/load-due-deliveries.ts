@@ -76,15 +76,15 @@ interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventRow, "data"> {
   readonly data: string | null;
 }
 
-/** Opens a webhook's stored secrets. Returns `undefined` if this process cannot open them. */
+/** Decrypts a webhook's stored secrets. Returns `undefined` if this process cannot decrypt them. */
 export type OpenSecrets = (
   webhook: WebhookKey,
   stored: readonly WebhookSecret[],
 ) => readonly WebhookSecret[] | undefined;
 
 /**
- * Reason for a missing result: `gone` if the webhook was deleted or its secrets cannot be opened,
- * `unreachable` if only the workspace's database node cannot be reached.
+ * Reason for a missing result: `gone` if the webhook was deleted or its secrets cannot be decrypted, `unreachable` if
+ * only the workspace's database node cannot be reached.
  */
 export type Unloaded = "gone" | "unreachable";
 

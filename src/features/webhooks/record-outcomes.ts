@@ -33,7 +33,7 @@ export interface RecordDeps {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
   readonly now: () => Date;
-  /** Returns a random number from 0 to 1, which spreads retries. */
+  /** Returns a random number from 0 to 1, used to spread retries. */
   readonly random: () => number;
 }
 
@@ -84,7 +84,7 @@ export function createOutcomeRecorder(
     }
   }
 
-  /** Whether the last try failed. Many outcomes fail together, so only the first failure is logged. */
+  /** Whether the last write failed. Many writes fail together, so only the first failure is logged. */
   let isFailing = false;
 
   function onError(error: unknown): void {
@@ -113,17 +113,17 @@ const lockSql = (strength: Strength) => `
   ) as locked`;
 
 /**
- * Returns the statement that locks webhooks. To avoid deadlocks, it must run before any of their
- * deliveries is locked, as in a deletion, and with the strongest lock that the transaction needs.
+ * Returns the statement that locks webhooks. To avoid deadlocks, it must run before their deliveries are locked, which
+ * is the order of a deletion, and take the strongest lock that the transaction needs.
  */
 function lockingWebhooks(workspace: number, webhooks: readonly string[], strength: Strength): Statement {
   return [lockSql(strength), [workspace, JSON.stringify(webhooks)]];
 }
 
 /**
- * Ends deliveries, except those that another process has already ended. Locks and checks them one
- * by one, because a join might read the whole index on pending deliveries. The condition on
- * `outcome.attempts` is always true. It makes PostgreSQL expect one row instead of 100.
+ * Ends deliveries, except those that another process has already ended. Locks and checks them one by one, because a
+ * join might read the whole index on pending deliveries. The condition on `outcome.attempts` is always true, but makes
+ * PostgreSQL plan for one row instead of 100.
  */
 const END = `
   with outcome as materialized (

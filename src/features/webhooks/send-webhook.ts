@@ -32,8 +32,8 @@ export interface Sender {
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 1_024;
 /**
- * Limits on connections to one origin. Their number is unlimited, because each webhook has a limit
- * on its attempts, and webhooks of the same origin must not wait for each other.
+ * Connection settings per origin. The number of connections is unlimited, because each webhook limits its own attempts,
+ * and webhooks of the same origin must not wait for each other.
  */
 const CONNECTIONS = {
   connections: null,
@@ -47,9 +47,9 @@ const CONNECTIONS = {
 class OutOfReachError extends Error {}
 
 /**
- * Creates a sender that connects only to public addresses by https and, if allowed, to this machine
- * by http. Each connection resolves the name and connects to the addresses it has checked, so the
- * name cannot resolve differently in between. Does not follow redirects.
+ * Creates a sender that connects only to public addresses by https and, if allowed, to this machine by http. Each
+ * connection resolves the name once, checks the addresses and connects to them, so a changed DNS record cannot bypass
+ * the check. Does not follow redirects.
  *
  * @param options.timeoutMs timeout of one attempt. Defaults to 15 seconds
  */
@@ -93,7 +93,7 @@ export function createSender(options: {
   };
 }
 
-/** Loads the HTTP client with the first webhook. A service without webhooks saves several MiB of memory. */
+/** Loads the HTTP client on first use, because it takes several MiB of memory. */
 async function loadClient(resolve: ResolveName, timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const agentWithin = (reach: Reach) => new Agent(agentOptions(reach, resolve, timeoutMs));
@@ -121,10 +121,7 @@ function agentOptions(reach: Reach, resolve: ResolveName, timeoutMs: number): Ag
   };
 }
 
-/**
- * Checks a URL whose host is an IP address. No name is resolved for such a URL, so the check during
- * resolution does not apply.
- */
+/** Checks a URL whose host is an IP address. Other addresses are checked when their name is resolved. */
 function assertLiteralWithin(url: URL, reach: Reach): void {
   const literal = literalAddress(url);
   if (literal !== undefined && !isWithin(reach, literal)) throw new OutOfReachError();

@@ -36,7 +36,7 @@ export const WebhookDelivery = defineEntity({
     endedAt: p.datetime(3).nullable(),
   },
   indexes: [
-    // `webhook` stands for the workspace and the webhook's id.
+    // `webhook` covers two columns: the workspace and the webhook's id.
     { name: "webhook_delivery_by_age", properties: ["webhook", "id"] },
     { name: "webhook_delivery_by_status", properties: ["webhook", "status", "id"] },
     { name: "webhook_delivery_by_end", properties: ["endedAt"] },

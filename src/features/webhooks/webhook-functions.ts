@@ -39,7 +39,7 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
   deleteWebhook,
   listWebhookDeliveries,
 
-  /** Needs no pages, because there are at most `MAX_WEBHOOKS`. */
+  /** Not paginated, because there are at most `MAX_WEBHOOKS`. */
   async listWebhooks(_request, { caller }, { em }) {
     const where = { workspace: caller.workspaceId };
     const orderBy = { createdAt: "asc", id: "asc" } as const;
@@ -100,7 +100,7 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
     return { data: webhookMessage(webhook) };
   },
 
-  /** Earlier secrets expire after the overlap, or at their existing expiry if that is sooner. */
+  /** Earlier secrets expire after the overlap, or at their current expiry if that is sooner. */
   async rotateWebhookSecret(request, call, { em, now, secretSeal }) {
     const webhook = await loadWebhook(em, call, request.webhook, "lock");
     const { workspace, id } = webhook;
@@ -145,7 +145,7 @@ type WebhookFigures = Pick<WebhookFiguresMessage, "webhook" | "attempts" | "fail
 /** Number of a webhook's newest deliveries whose attempts are counted. */
 const FIGURES_OF = 500;
 
-/** Counts attempts. All of them failed, except the last attempt of each successful delivery. */
+/** Counts attempts and failed attempts. Only the last attempt of a successful delivery did not fail. */
 const FIGURES = `
   select id as webhook, attempts, attempts - delivered as "failedAttempts"
   from webhook cross join lateral (

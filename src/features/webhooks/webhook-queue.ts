@@ -18,7 +18,7 @@ interface AttemptOutcome {
  * no requests at its old URL.
  */
 const MAX_AGE_MS = 500;
-/** Number of deliveries that a queue holds at least, if that many are due. */
+/** Minimum number of deliveries that a queue loads, if that many are due. */
 const MIN_LOADED = 16;
 
 /** In-memory queue of the due deliveries of a leased webhook. */
@@ -45,7 +45,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     /** Marks the queue as possibly having more due deliveries. */
     expectMore: due.expectMore,
     isLoadWanted: () => due.isIncomplete() && waiting.length < concurrency,
-    /** Begins a load. The caller must end it with the result, or with `undefined` if the load failed. */
+    /** Begins a load. The caller must pass the result to `endLoad`, or `undefined` if the load failed. */
     beginLoad(): DueQuery {
       const loaded = [...inFlight.values(), ...waiting.map(({ id }) => id)];
       const limit = Math.max(2 * concurrency, MIN_LOADED) - waiting.length;
@@ -128,16 +128,16 @@ function createDueBuffer() {
   };
 }
 
-/** Initial concurrency of a webhook. Up to this number, attempts do not count against the limit of the process. */
+/** Initial concurrency of a webhook. Up to this number, its attempts do not count towards `MAX_EXTRA`. */
 export const USUAL_CONCURRENCY = 4;
 export const MAX_CONCURRENCY = 64;
 /** Maximum number of attempts in flight per process in excess of each webhook's usual concurrency. */
 const MAX_EXTRA = 512;
 
 /**
- * Returns the concurrency of a webhook after an attempt. Each success adds one, so the concurrency
- * doubles within one response time. Each failure halves it. So a slow receiver still gets many
- * concurrent requests, but a receiver that hangs soon gets only one.
+ * Returns the concurrency of a webhook after an attempt. Each success adds one, so the concurrency doubles within one
+ * response time. Each failure halves it. A slow receiver therefore gets many concurrent requests, but a receiver that
+ * hangs soon gets only one at a time.
  *
  * @param concurrency 1 to `MAX_CONCURRENCY`
  */

@@ -12,7 +12,7 @@ export function activeSecrets(secrets: readonly WebhookSecret[], now: Date): Web
   return secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > now.getTime());
 }
 
-/** Opens the given secrets of a webhook. Returns `undefined` if one cannot be opened. */
+/** Decrypts the given secrets of a webhook. Returns `undefined` if one cannot be decrypted. */
 export function openSecrets(
   seal: SecretSeal,
   key: WebhookKey,
@@ -43,7 +43,8 @@ const WRITE = `
 /**
  * Seals all webhook secrets that are stored in plain text or sealed with an earlier key.
  *
- * @returns the number of webhooks, of those sealed now, and of those whose secrets cannot be opened
+ * @returns the number of webhooks in total, of webhooks that were sealed, and of webhooks whose secrets cannot be
+ *   decrypted
  */
 export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
   const count = { webhooks: 0, sealed: 0, unopened: 0 };

@@ -30,7 +30,7 @@ export interface WebhookDeps {
 
 export type WebhookFunctions = ServiceFunctions<typeof WebhookService, Call, WebhookDeps>;
 
-/** Uses `no key update`, so that deliveries of the webhook can be inserted concurrently. */
+/** The lock allows concurrent inserts of the webhook's deliveries. */
 const LOCK_WEBHOOK = "select from webhook where workspace_id = $1 and id = $2 for no key update";
 
 /**

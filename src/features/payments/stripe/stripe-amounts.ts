@@ -1,7 +1,7 @@
 import { minorDigitsOf, toMajor } from "../../../domain/pricing/money.ts";
 
 /*
- * Units of Stripe amounts. Stripe uses hundredths for most currencies, regardless of ISO 4217
+ * Units of Stripe amounts. Stripe uses hundredths for most currencies, regardless of the minor units in ISO 4217
  * (https://docs.stripe.com/currencies). This includes ISK and UGX, although they have no minor unit.
  */
 const ZERO_DECIMALS = new Set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "));
@@ -19,11 +19,11 @@ const LEAST: ReadonlyMap<string, number> = new Map(
     .map((entry) => entry.trim().split(" "))
     .map(([code, least]) => [code!, Number(least)]),
 );
-/** Maximum charge in Stripe's units, which have at most eight digits. */
+/** Maximum charge in Stripe's units. Stripe accepts at most eight digits. */
 const MOST = 99_999_999;
 
 /**
- * Returns the number of Stripe's units per minor unit: a positive or negative power of ten. 1 for unknown currencies.
+ * Returns the number of Stripe's units per minor unit, a power of ten such as 100, 1 or 0.01. 1 for unknown currencies.
  */
 function unitsOf(currency: string): number {
   const digits = THREE_DECIMALS.has(currency) ? 3 : ZERO_DECIMALS.has(currency) ? 0 : 2;

@@ -160,8 +160,8 @@ interface StripeFault {
 }
 
 /**
- * Whether Stripe rejected the call. False for rate limits, conflicts with a call in flight, and server errors. Also
- * false for an expired platform key: operators can replace it, and the account is unaffected.
+ * Whether Stripe rejected the call, so that a retry cannot succeed. False for rate limits, conflicts with a call in
+ * flight, and server errors. Also false for an expired platform key, which operators can replace.
  */
 function isRefusal(fault: StripeFault, { ownKey }: ModeAccess): boolean {
   const { statusCode } = fault;

@@ -7,7 +7,7 @@ export const TOLERANCE_SECONDS = 300;
 const OF_PAYMENTS = /^(checkout\.session|payment_intent|charge|refund)\./;
 const OF_ACCOUNTS = /^(account\.(updated|application\.deauthorized)|capability\.updated)$/;
 
-/** Event types to list, all about paid payments. Stripe's list accepts only full names. */
+/** Event types to list, all about paid payments. Full names, because Stripe's API accepts no patterns. */
 export const LISTED_EVENT_TYPES = [
   "charge.dispute.closed",
   "charge.dispute.created",

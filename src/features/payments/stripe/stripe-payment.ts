@@ -60,7 +60,10 @@ function mapStatus<Ours>(
   return fallback;
 }
 
-/** Status of an intent after its checkout is complete. An intent that is still open waits for a bank. */
+/**
+ * Status of an intent after its checkout is complete. An unfinished intent then waits for a bank, so it is
+ * `processing`.
+ */
 const INTENT_STATUS: Readonly<Record<Known<Stripe.PaymentIntent.Status>, "failed" | "processing" | "paid">> = {
   canceled: "failed",
   processing: "processing",
