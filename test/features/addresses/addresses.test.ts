@@ -221,12 +221,12 @@ describe("without a geocoder", async () => {
     ]);
     const two = await data(listRecentAddresses({ customer: customer.id, limit: 2 }));
     expect(two).toEqual(listed.slice(0, 2));
-    for (const nobodys of [
+    for (const foreign of [
       as.listRecentAddresses({ customer: customer.id }),
       as.listRecentAddresses({ customer: 2 ** 40 }),
       listRecentAddresses({ customer: "-1" }),
     ]) {
-      expect(await data(nobodys)).toEqual([]);
+      expect(await data(foreign)).toEqual([]);
     }
     expect((await listRecentAddresses({ customer: customer.id, limit: 21 })).status).toBe(422);
   });

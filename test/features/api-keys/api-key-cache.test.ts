@@ -109,7 +109,7 @@ test("an unknown key is looked up at most once per second", async () => {
   const apiKey = createSecretKey("shp_");
   for (let i = 0; i < 10; i++) expect(await apiKeys.find(apiKey)).toBeUndefined();
   expect(lookups).toBe(1);
-  await eventually("the miss to be forgotten", async () => {
+  await eventually("the cached miss to expire", async () => {
     await apiKeys.find(apiKey);
     return lookups === 2;
   });

@@ -8,8 +8,8 @@ import { sharedService, type TestWorkspace } from "../../support/service.ts";
 
 const ANY_SECRET = expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/);
 const NO_KEY = `key_${"0".repeat(24)}`;
-const TEN = { api_key: "The workspace has reached its limit of 10 keys. Revoke one first." };
-const TWENTY = {
+const KEY_LIMIT = { api_key: "The workspace has reached its limit of 10 keys. Revoke one first." };
+const ACTIVE_KEY_LIMIT = {
   api_key: "The workspace has reached its limit of 20 active keys, expiring ones included. Revoke one first.",
 };
 const LAST = {
@@ -109,16 +109,16 @@ describe.each(Object.entries(MANAGERS))("%s", (who, manager) => {
   });
 
   test("can have up to 10 keys without an expiry and 20 active keys", async () => {
-    const [full, crowded] = [await service.addWorkspace(), await service.addWorkspace()];
+    const [full, almostFull] = [await service.addWorkspace(), await service.addWorkspace()];
     const { create: add, list: listed } = manager(full);
     const adding = Array.from({ length: 12 }, (_, i) => add({ name: `key ${i}` }));
     const refused = (await Promise.all(adding)).filter(({ status }) => status !== 201);
     expect(refused).toHaveLength(3);
-    for (const answer of refused) await expectRefused(answer, "API_KEY_LIMIT", TEN);
+    for (const answer of refused) await expectRefused(answer, "API_KEY_LIMIT", KEY_LIMIT);
     expect(await listed()).toHaveLength(10);
-    await addEnding(crowded, 19);
-    const more = manager(crowded).create({ name: "one more" });
-    await expectRefused(more, "API_KEY_LIMIT", TWENTY);
+    await addEnding(almostFull, 19);
+    const more = manager(almostFull).create({ name: "one more" });
+    await expectRefused(more, "API_KEY_LIMIT", ACTIVE_KEY_LIMIT);
   });
 
   test("cannot access a key that is unknown, expired or belongs to another workspace", async () => {
@@ -197,11 +197,11 @@ describe("a workspace that rotates a key", () => {
     // The rotation adds no key without an expiry, because the rotated key already had one.
     await data(rotateApiKey({ key, overlap_seconds: 60 }));
     const again = rotateApiKey({ key, overlap_seconds: 60 });
-    await expectRefused(again, "API_KEY_LIMIT", TEN);
+    await expectRefused(again, "API_KEY_LIMIT", KEY_LIMIT);
     await addEnding(workspace, 9);
     const { id: last } = (await list(workspace.apiKey))[2];
     const overlapping = rotateApiKey({ key: last, overlap_seconds: 60 });
-    await expectRefused(overlapping, "API_KEY_LIMIT", TWENTY);
+    await expectRefused(overlapping, "API_KEY_LIMIT", ACTIVE_KEY_LIMIT);
     await data(rotateApiKey({ key: last, overlap_seconds: 0 }));
     expect(await list(workspace.apiKey)).toHaveLength(20);
   });
@@ -244,7 +244,7 @@ describe("an operator who rotates the keys of a workspace", () => {
   test("is limited to 20 active keys, unless the others expire at once", async () => {
     const workspace = await service.addWorkspace();
     await addEnding(workspace, 19);
-    await expectRefused(rotate(workspace.id, 60), "API_KEY_LIMIT", TWENTY);
+    await expectRefused(rotate(workspace.id, 60), "API_KEY_LIMIT", ACTIVE_KEY_LIMIT);
     await data(rotate(workspace.id, 0));
     expect(await MANAGERS["an operator"](workspace).list()).toHaveLength(1);
   });

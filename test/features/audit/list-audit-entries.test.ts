@@ -9,12 +9,12 @@ import { startReplica, startService } from "../../support/service.ts";
 
 const ENTRIES = 50_000;
 /** Number of entries that share a time. */
-const IN_ONE_INSTANT = 2;
+const PER_TIMESTAMP = 2;
 /**
  * Maximum number of entries read for a page of 25. One extra entry shows whether there is a next
  * page. If few entries are in range, the query may read and sort them all.
  */
-const MOST_READ = 100;
+const MAX_READ = 100;
 
 const actionOf = (i: number) => AUDIT_ACTIONS[i % AUDIT_ACTIONS.length];
 
@@ -25,7 +25,7 @@ const viewer = await service.addOperator("viewer");
 await sql.query(
   `insert into audit_entry
      (created_at, actor, actor_name, operator_id, action, subject, workspace_id, changes, request_id)
-   select timestamptz '2026-01-01' + ((i / ${IN_ONE_INSTANT}) || ' seconds')::interval,
+   select timestamptz '2026-01-01' + ((i / ${PER_TIMESTAMP}) || ' seconds')::interval,
      (array['operator', 'command_line', 'api_key', 'service'])[1 + i % 4], 'Actor ' || i % 7,
      case i % 4 when 0 then i % 40 / 4 + 1 end, ($1::text[])[1 + i % cardinality($1)],
      'workspace/' || i % 100, nullif(i % 50, 0),
@@ -127,7 +127,7 @@ describe("among 50,000 entries, a page of 25", () => {
     for (const page of [query, ...(next ? [next] : []), ...followed]) {
       const plan = await planOf(sql, await listQuery(page));
       const { audit_entry: rows } = rowsTouched(plan);
-      expect(rows, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(MOST_READ);
+      expect(rows, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(MAX_READ);
     }
   });
 
@@ -206,7 +206,7 @@ test("an entry that is committed late never precedes one that was already listed
   const replica = await startReplica(service.databaseUrl);
   const owner = await service.addOperator("owner");
   const last = (await idsWhere("true"))[0]!;
-  const [recorded, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [recorded, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = service.app.em.fork().transactional(async (tx) => {
     await recordingChanges(tx, async () => {
       recordChange(
@@ -216,7 +216,7 @@ test("an entry that is committed late never precedes one that was already listed
       );
     });
     recorded.resolve();
-    await goOn.promise;
+    await commit.promise;
   });
   await recorded.promise;
   const before = await follow(last);
@@ -229,7 +229,7 @@ test("an entry that is committed late never precedes one that was already listed
   const isWaiting = async () => (await sql.query(WAITING)).rowCount! > 0;
   await eventually("the other change to wait, or to be made", async () => (await isWaiting()) || done);
   const meanwhile = await follow(before.at(-1) ?? last);
-  goOn.resolve();
+  commit.resolve();
   expect((await quick).status).toBe(201);
   await slow;
   const after = await follow(meanwhile.at(-1) ?? before.at(-1) ?? last);

@@ -52,7 +52,7 @@ async function addCustomer() {
   return { own, their, shipment, customer, update, get };
 }
 
-test("a customer has the same fields as in its shipments, and its figures", async () => {
+test("returns a customer with the same fields as in its shipments, and with its figures", async () => {
   for (const { customer, shipments } of customers) {
     expect(await data(caller.getCustomer({ customer: customer["id"] }))).toEqual(read(customer, shipments));
   }

@@ -226,7 +226,7 @@ test("keeps shipments that are booked for a customer during a merge, by id or by
   expect(reached).toBeLessThan(ROUNDS * 12);
 });
 
-test("of two customers that are merged into each other at the same time, one remains with all shipments", async () => {
+test("two customers that are merged into each other at the same time become one with all shipments", async () => {
   const { apiKey } = await service.addWorkspace();
   const caller = service.as(apiKey);
   for (let round = 0; round < 8; round++) {

@@ -211,7 +211,7 @@ test("an event that commits late is not skipped by a cursor returned earlier", a
 });
 
 test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
-  "watchEvents by %s sends past events, then new ones, and resumes from a cursor",
+  "watchEvents over %s sends past events, then new ones, and resumes from a cursor",
   async (protocol) => {
     const { apiKey } = await service.addWorkspace();
     const client = rpcClient(EventService, PROTOCOLS[protocol], service, apiKey);
@@ -312,7 +312,7 @@ test("an event stream ends at the caller's deadline", async () => {
 });
 
 test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
-  "an event stream by %s accepts a deadline beyond the range of timers",
+  "an event stream over %s accepts a deadline beyond the range of timers",
   async (protocol) => {
     const { apiKey } = await service.addWorkspace();
     const client = rpcClient(EventService, PROTOCOLS[protocol], service, apiKey);
@@ -370,7 +370,7 @@ test("a workspace can have up to 20 open event streams, independently of other w
   await Promise.allSettled(streams);
 });
 
-test("a workspace can have up to 100 open event streams, however many people it invites", async () => {
+test("a workspace can have up to 100 open event streams, regardless of its number of members", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const leaving = new AbortController();
   const open = async (cookie: string): Promise<string> => {
@@ -423,9 +423,9 @@ test("streams read only after their feed has grown, which one statement checks f
   const nexts = () => Promise.all(streams.map((stream) => stream.next()));
   expect((await nexts()).map(({ value }) => value)).toEqual(Array(30).fill(HEARTBEAT));
   const reads = () => log.runs.filter((text) => text.includes(`"createdMs" from event`)).length;
-  const looks = () => log.runs.filter((text) => text.includes("from feed")).length;
-  const before = looks();
-  await eventually("three looks at the feeds", () => looks() >= before + 3);
+  const polls = () => log.runs.filter((text) => text.includes("from feed")).length;
+  const before = polls();
+  await eventually("three feed polls", () => polls() >= before + 3);
   expect(reads()).toBe(30);
 
   const shipments = await Promise.all(keys.map((apiKey) => book(apiKey)));

@@ -13,7 +13,7 @@ import { addWebhook } from "../../support/webhooks.ts";
 const service = await sharedService();
 
 /** Maximum number of events that one search by type examines. */
-const LOOKED_AT = 1_000;
+const MAX_EXAMINED = 1_000;
 
 async function readFeed(apiKey: string, fields: object = {}, at: TestService = service): Promise<any> {
   const { code, text, body } = await at.as(apiKey).listEvents({ page_size: 100, ...fields });
@@ -158,7 +158,7 @@ test("a page filtered by type ends after a bounded number of other events, and i
   const log = await startStatementLog(database.url);
   const replica = await startReplica(log.url);
   const { apiKey, id } = await replica.addWorkspace();
-  await fillFeed(sql, id, 2 * LOOKED_AT + 200);
+  await fillFeed(sql, id, 2 * MAX_EXAMINED + 200);
   await bookAnd(replica, apiKey, ["pay"]);
 
   const begun = log.notices.length;
@@ -168,7 +168,7 @@ test("a page filtered by type ends after a bounded number of other events, and i
     pages.push([positionsOf(page.data), page.has_more]);
     cursor = page.cursor;
   }
-  const paid = 2 * LOOKED_AT + 202;
+  const paid = 2 * MAX_EXAMINED + 202;
   expect(pages).toEqual([
     [[], true],
     [[], true],
@@ -180,7 +180,7 @@ test("a page filtered by type ends after a bounded number of other events, and i
     statement.includes("position > $2 order by position limit $5"),
   );
   const reads = plans.flatMap(({ nodes }) => nodes.filter((node) => node["Relation Name"] === "event").map(rowsAt));
-  expect(reads).toEqual([LOOKED_AT, LOOKED_AT, 203, 0]);
+  expect(reads).toEqual([MAX_EXAMINED, MAX_EXAMINED, 203, 0]);
 
   const client = replica.grpcClient(apiKey, EventService);
   const streamed = await take(2, client.watchEvents({ types: ["shipment.paid"] }));
@@ -221,7 +221,7 @@ test("a stream sends an event that was not announced", async () => {
 
 test("lists the newest events first on request, and the cursor leads to older ones", async () => {
   const { apiKey, id } = await service.addWorkspace();
-  await fillFeed(await connectTo(service.databaseUrl), id, LOOKED_AT + 10);
+  await fillFeed(await connectTo(service.databaseUrl), id, MAX_EXAMINED + 10);
   const shipment = await bookAnd(service, apiKey, ["pay"]);
   const newest = { newest_first: true, page_size: 2 };
   const page = async (fields: object) => {
@@ -229,9 +229,9 @@ test("lists the newest events first on request, and the cursor leads to older on
     return { positions: positionsOf(data), cursor, hasMore: has_more };
   };
   const first = await page({});
-  expect([first.positions, first.hasMore]).toEqual([[LOOKED_AT + 13, LOOKED_AT + 12], true]);
+  expect([first.positions, first.hasMore]).toEqual([[MAX_EXAMINED + 13, MAX_EXAMINED + 12], true]);
   const second = await page({ after: first.cursor });
-  expect([second.positions, second.hasMore]).toEqual([[LOOKED_AT + 11, LOOKED_AT + 10], true]);
+  expect([second.positions, second.hasMore]).toEqual([[MAX_EXAMINED + 11, MAX_EXAMINED + 10], true]);
   expect(await page({ after: 3 })).toEqual({
     positions: [2, 1],
     cursor: expect.any(String),
@@ -240,7 +240,7 @@ test("lists the newest events first on request, and the cursor leads to older on
   expect(await page({ after: 1 })).toEqual({ positions: [], cursor: "1", hasMore: false });
 
   const paid = await page({ types: "shipment.paid" });
-  expect(paid).toMatchObject({ positions: [LOOKED_AT + 12], hasMore: true });
+  expect(paid).toMatchObject({ positions: [MAX_EXAMINED + 12], hasMore: true });
   expect(await page({ types: "shipment.paid", after: paid.cursor })).toMatchObject({
     positions: [],
     hasMore: false,
@@ -251,17 +251,17 @@ test("lists the newest events first on request, and the cursor leads to older on
   // Within a shipment, event numbers follow the feed positions.
   const of = (fields: object) => page({ subject: shipment["reference"], ...fields });
   const own = await of({});
-  expect([own.positions, own.hasMore]).toEqual([[LOOKED_AT + 13, LOOKED_AT + 12], true]);
+  expect([own.positions, own.hasMore]).toEqual([[MAX_EXAMINED + 13, MAX_EXAMINED + 12], true]);
   expect(await of({ after: own.cursor })).toMatchObject({
-    positions: [LOOKED_AT + 11],
+    positions: [MAX_EXAMINED + 11],
     hasMore: false,
   });
-  expect(await of({ newest_first: false, after: LOOKED_AT + 11 })).toMatchObject({
-    positions: [LOOKED_AT + 12, LOOKED_AT + 13],
+  expect(await of({ newest_first: false, after: MAX_EXAMINED + 11 })).toMatchObject({
+    positions: [MAX_EXAMINED + 12, MAX_EXAMINED + 13],
     hasMore: false,
   });
   expect(await of({ types: "shipment.created" })).toMatchObject({
-    positions: [LOOKED_AT + 11],
+    positions: [MAX_EXAMINED + 11],
     hasMore: false,
   });
   expect(await page({ subject: "SHP-000000000000" })).toMatchObject({ positions: [] });

@@ -69,7 +69,7 @@ test("rejects an idempotency key that was used for another request, by the same 
   expect(await countShipments(id)).toBe(1);
 });
 
-test("of concurrent bookings with one idempotency key, one is made, and the others get its response or must wait", async () => {
+test("one of several concurrent bookings with an idempotency key is made, and the others get its response or must wait", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const answers = await Promise.all(Array.from({ length: 20 }, () => book(apiKey, "at-once")));
   const made = answers.filter(({ status }) => status === 201);
@@ -141,8 +141,8 @@ test("a stored response expires after a day, both on lookup and in the purge", a
 
 test("200 bookings interrupted by a kill and repeated with their idempotency keys are each made once", async () => {
   const database = await createDatabase();
-  const onlooker = await startReplica(database.url);
-  const { apiKey, id } = await onlooker.addWorkspace();
+  const observer = await startReplica(database.url);
+  const { apiKey, id } = await observer.addWorkspace();
   const bookAll = (at: Endpoints) =>
     Array.from({ length: 200 }, async (_, i): Promise<string> => {
       const fields = { ...BOOKING, external_reference: `booking ${i}` };
@@ -150,7 +150,7 @@ test("200 bookings interrupted by a kill and repeated with their idempotency key
       return (await at.as(apiKey).createShipment(fields, headers)).body.data?.reference;
     });
   const count = async () =>
-    (await onlooker.app.em.fork().execute<unknown[]>("select from shipment where workspace_id = ?", [id])).length;
+    (await observer.app.em.fork().execute<unknown[]>("select from shipment where workspace_id = ?", [id])).length;
 
   const doomed = await startServiceProcess({ DATABASE_URL: database.url });
   await doomed.untilReady();
@@ -161,7 +161,7 @@ test("200 bookings interrupted by a kill and repeated with their idempotency key
   const outcomes = await Promise.allSettled(interrupted);
   expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
 
-  const references = await Promise.all(bookAll(onlooker));
+  const references = await Promise.all(bookAll(observer));
   expect(new Set(references).size).toBe(200);
   expect(references.every((it) => typeof it === "string")).toBe(true);
   for (const [i, outcome] of outcomes.entries()) {

@@ -113,11 +113,11 @@ describe("an email", () => {
   test("is unique among active operators, ignoring case, and its case can be changed", async () => {
     const { id: operator, email } = await createPerson();
     const another = await createPerson();
-    const loud = email.toUpperCase();
-    await expectRefused(as.createOperator({ ...MACHINE, email: loud }), "OPERATOR_EMAIL_TAKEN");
-    const taking = as.updateOperator({ operator: another.id, email: loud });
+    const upperCase = email.toUpperCase();
+    await expectRefused(as.createOperator({ ...MACHINE, email: upperCase }), "OPERATOR_EMAIL_TAKEN");
+    const taking = as.updateOperator({ operator: another.id, email: upperCase });
     await expectRefused(taking, "OPERATOR_EMAIL_TAKEN");
-    expect((await data(as.updateOperator({ operator, email: loud }))).email).toBe(loud);
+    expect((await data(as.updateOperator({ operator, email: upperCase }))).email).toBe(upperCase);
     await as.revokeOperator({ operator });
     expect(await createPerson({ email })).toMatchObject({ email });
   });
@@ -357,13 +357,13 @@ describe("a sign-in link", () => {
 
     await data(end(id));
     expect((await self(session)).status).toBe(401);
-    await eventually("its end elsewhere", async () => (await self(elsewhere)).status === 401);
+    await eventually("the session to end elsewhere", async () => (await self(elsewhere)).status === 401);
 
     const { id: again } = await createPerson({ email });
     expect(await statuses()).toEqual([401, 401]);
     await expect(signInByPath(service, unused)).rejects.toThrow("This link is not valid");
-    const anew = await signInByPath(service, await linkFor(again));
-    expect((await self(anew)).body.data.id).toBe(again);
+    const newSession = await signInByPath(service, await linkFor(again));
+    expect((await self(newSession)).body.data.id).toBe(again);
   });
 
   test("lets a person act in the operator's role, audited under the operator's name", async () => {

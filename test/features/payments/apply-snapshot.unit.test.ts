@@ -27,7 +27,7 @@ type Act =
   | { readonly act: "cancel" | "settle" | "take_back" | "win" | "lose" | "reverse" }
   | { readonly act: "refund" | "dispute"; readonly amountMinor: number; readonly own: boolean };
 
-const acts = fc.array(
+const actions = fc.array(
   fc.oneof(
     fc.record({
       act: fc.constantFrom("cancel", "settle", "take_back", "win", "lose", "reverse"),
@@ -90,7 +90,7 @@ function createPayment() {
 
 test("refunded, disputed and remaining amounts add up to the paid amount, and no remaining amount counts as refunded", () => {
   fc.assert(
-    fc.property(acts, (steps) => {
+    fc.property(actions, (steps) => {
       const payment = createPayment();
       let row = {
         reference: "SHP-1",
@@ -109,13 +109,13 @@ test("refunded, disputed and remaining amounts add up to the paid amount, and no
         const leftMinor = PAID_MINOR - refundedMinor - disputedMinor;
         expect(leftMinor).toBe(remainingAmount(snapshot));
         expect(Math.min(refundedMinor, disputedMinor, leftMinor)).toBeGreaterThanOrEqual(0);
-        const isOwed = row.status === "cancelled" && leftMinor > 0;
+        const isRefundDue = row.status === "cancelled" && leftMinor > 0;
         const status = row.status === "cancelled" ? "refunded" : "paid";
-        expect(row.paymentStatus).toBe(isOwed ? "refund_pending" : status);
-        const isMade = snapshot.refunds.some(({ attempt }) => attempt === 1);
+        expect(row.paymentStatus).toBe(isRefundDue ? "refund_pending" : status);
+        const hasRefund = snapshot.refunds.some(({ attempt }) => attempt === 1);
         const isPending = snapshot.refunds.some((refund) => refund.status === "pending");
         // Otherwise no further refund would be attempted.
-        if (isOwed && isMade && !isPending) expect(refundError).not.toBeNull();
+        if (isRefundDue && hasRefund && !isPending) expect(refundError).not.toBeNull();
       }
     }),
     { numRuns: 1_000 },

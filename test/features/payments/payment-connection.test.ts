@@ -142,19 +142,19 @@ test("installations that share a platform account create separate connected acco
 
 test("events report that an account is restricted, works again, and was deauthorized", async () => {
   const { workspace, client } = await connected();
-  const come = async () => {
+  const processEvents = async () => {
     await stripe.deliverEvents();
     await work();
     return get(client);
   };
   stripe.restrictAccount(workspace.account);
-  expect(await come()).toMatchObject({ state: "restricted", missing: [expect.any(String)] });
+  expect(await processEvents()).toMatchObject({ state: "restricted", missing: [expect.any(String)] });
   expect(await blockers(client)).toEqual(["payment_provider"]);
   await expectRefused(client.createShipment(BOOKING), "PAYMENT_PROVIDER_NOT_READY", NOT_READY);
   stripe.completeOnboarding(workspace.account);
-  expect(await come()).toMatchObject({ state: "ready" });
+  expect(await processEvents()).toMatchObject({ state: "ready" });
   stripe.deauthorise(workspace.account);
-  expect(await come()).toMatchObject({ state: "revoked" });
+  expect(await processEvents()).toMatchObject({ state: "revoked" });
   await expectRefused(client.createShipment(BOOKING), "PAYMENT_PROVIDER_NOT_READY", NOT_READY);
   expect(await data(begin(client))).toMatchObject({ state: "onboarding" });
 });
@@ -209,7 +209,7 @@ test("keys are encrypted with the first encryption key and can be decrypted with
     secretsKeys: [randomBytes(32), SEALING_KEY],
     stripe: { apiUrl: stripe.url, platforms: {} },
   });
-  await eventually("the key to be sealed anew", async () => {
+  await eventually("the key to be encrypted again", async () => {
     const { own_key, notice_secrets } = await sealed();
     return own_key !== before.own_key && notice_secrets !== before.notice_secrets;
   });
@@ -295,7 +295,7 @@ test("an expired platform key does not disconnect an account", async () => {
   expect(await get(client)).toMatchObject({ state: "ready" });
 });
 
-test("onboarding does not replace an account that was connected meanwhile and has an open payment", async () => {
+test("onboarding does not replace an account that was connected during it and has an open payment", async () => {
   const { workspace, client } = await unconnected();
   const account = stripe.addAccount();
   const making = stripe.fault("POST /v1/accounts", "held");

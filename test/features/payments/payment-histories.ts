@@ -68,7 +68,7 @@ const histories = fc
  * Actions that complete everything in flight, remove all failures, and drop events so that polls
  * must find the results.
  */
-const REST =
+const WAIT_FOR_POLLS =
   // Waits for polls: a running poll may have read the old state, and the next one is only due a day later.
   "work; completeProcessing succeeded; completeRefunds succeeded; closeDispute won; drop; wait 1500";
 /** Maximum number of retries for a failed refund at the end of a history. */
@@ -88,10 +88,10 @@ export async function assertHistories(
   const property = fc.asyncProperty(histories, async (history) => {
     const scenario = await startScenario(setup, workspace, work);
     const shipment = () => getShipment(setup.service, apiKey, scenario.reference);
-    await scenario.act(`${history}; mend; refundsBecome succeeded; ${REST}`);
+    await scenario.act(`${history}; mend; refundsBecome succeeded; ${WAIT_FOR_POLLS}`);
     for (let round = 1; round < MAX_ROUNDS; round++) {
       if ((await shipment())["payment_status"] !== "refund_pending") break;
-      await scenario.act(`retry; work; ${REST}`);
+      await scenario.act(`retry; work; ${WAIT_FOR_POLLS}`);
     }
     assertAgrees(await shipment(), scenario.atStripe);
   });

@@ -14,9 +14,9 @@ import {
 } from "../../support/stripe-service.ts";
 
 /** Time after which a worker's lease on a payment has expired, in milliseconds. */
-const LEASE_OVER_MS = 2 * 60_000;
+const LEASE_EXPIRED_MS = 2 * 60_000;
 /** Time after which a checkout page has expired, in milliseconds. */
-const PAGE_OVER_MS = 24 * 60 * 60_000;
+const PAGE_EXPIRED_MS = 24 * 60 * 60_000;
 
 /** Pays a shipment at Stripe, and starts the only process that works on the payment. Tests kill the process. */
 async function startDoomed() {
@@ -46,7 +46,7 @@ async function startDoomed() {
     },
     sql: await connectTo(service.databaseUrl),
     /** Starts another process, by default after the first one's lease has expired. */
-    async takeOver(laterMs = LEASE_OVER_MS) {
+    async takeOver(laterMs = LEASE_EXPIRED_MS) {
       clock.ms = Date.now() + laterMs;
       return startReplica(service.databaseUrl, {
         now: () => new Date(clock.ms),
@@ -122,7 +122,7 @@ test("no second checkout is opened after a process is killed before it applies a
   expect(rows).toEqual([{ state: "open", version: 1 }]);
   await acts.kill();
   await sql.query("rollback");
-  const next = await acts.takeOver(PAGE_OVER_MS);
+  const next = await acts.takeOver(PAGE_EXPIRED_MS);
   const response = await requestCheckout(next, apiKey, reference);
   expect({ status: response.status, message: response.body.message }).toEqual({
     status: 422,

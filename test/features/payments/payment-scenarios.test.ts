@@ -16,7 +16,7 @@ const NO_CHARGES =
   "Your account cannot currently make charges. If you are a customer trying to make a purchase, please contact the owner of this site. Your transaction has not been processed.";
 const NOT_CONFIRMED =
   "refused: The payment provider has not confirmed the payment. See the shipment's payment_details.";
-const TOOK = "error The payment of 9 USD differs from the shipment's total.";
+const OTHER_AMOUNT = "error The payment of 9 USD differs from the shipment's total.";
 const OTHER = "error The payment at the checkout belongs to another shipment.";
 const IN_XDR = "error The payment is in XDR, which is not a supported currency.";
 const NO_ANSWER = "refused: try again in a moment";
@@ -72,19 +72,19 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "refundByHand; deliver": `awaiting_payment; ${IN_XDR}; failed; complete 900 -900; events updated`,
   },
   "money that does not count keeps the account connected until it is refunded": {
-    "checkout; spoil amount 900; pay; deliver; work; cancel": `voided; ${TOOK}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled`,
-    disconnect: `voided; ${TOOK}; uncounted; failed; complete 900; ${UNCOUNTED}`,
-    "refundByHand; deliver; work; disconnect": `voided; ${TOOK}; refunded_amount 9; complete 900 -900; events partly_refunded`,
+    "checkout; spoil amount 900; pay; deliver; work; cancel": `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled`,
+    disconnect: `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; ${UNCOUNTED}`,
+    "refundByHand; deliver; work; disconnect": `voided; ${OTHER_AMOUNT}; refunded_amount 9; complete 900 -900; events partly_refunded`,
   },
   "money that does not count keeps the account connected until it is accepted": {
-    "checkout; spoil amount 900; pay; deliver; work; cancel; work; disconnect": `voided; ${TOOK}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled; ${UNCOUNTED}`,
+    "checkout; spoil amount 900; pay; deliver; work; cancel; work; disconnect": `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled; ${UNCOUNTED}`,
     "accept; disconnect": "voided; complete 900; events updated",
   },
   "money that was accepted stays so when it is looked at again, and another page can be paid": {
     "checkout; spoil amount 900; pay; deliver; work; accept":
       "awaiting_payment; complete 900; events checkout_opened payment_failed updated",
     "refundByHand 100; deliver": "awaiting_payment; refunded_amount 1; complete 900 -100; events partly_refunded",
-    "checkout; spoil amount 900; pay; deliver": `awaiting_payment; ${TOOK}; uncounted; failed; complete 900 -100; complete 900; events checkout_opened partly_refunded payment_failed`,
+    "checkout; spoil amount 900; pay; deliver": `awaiting_payment; ${OTHER_AMOUNT}; uncounted; failed; complete 900 -100; complete 900; events checkout_opened partly_refunded payment_failed`,
   },
   "money that does not count is recorded by hand once its account was taken away": {
     "checkout; spoil amount 900; pay; deliver; work; revokeAccess; work; disconnect; record":
@@ -275,12 +275,12 @@ describe.each([
   test.each(Object.entries(lives))("%s", async (__, stages) => {
     const workspace = await mode.connect();
     const scenario = await startScenario(mode, workspace, work);
-    const came: Record<string, string> = {};
+    const outcomes: Record<string, string> = {};
     for (const acts of Object.keys(stages)) {
       await scenario.act(`${acts}; work`);
-      came[acts] = await scenario.outcome();
+      outcomes[acts] = await scenario.outcome();
     }
-    expect(came).toEqual(stages);
+    expect(outcomes).toEqual(stages);
     expect(() => other.books(workspace.account)).toThrow("there is no account");
   });
 });

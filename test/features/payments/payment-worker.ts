@@ -46,7 +46,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
   return async () => {
     for (let polls = 0; polls < MAX_POLLS; polls++) {
       for (const queue of queues) await workOff(queue);
-      if ((await runStatement(em, LEFT, [now().toISOString()])).length === 0) return;
+      if ((await runStatement(em, OUTSTANDING_WORK, [now().toISOString()])).length === 0) return;
       await sleep(POLL_MS);
     }
     throw new Error("the work on payments does not end");
@@ -57,7 +57,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
  * SQL that returns payments that are due, or that the service has leased. It leases an event or
  * account for two minutes.
  */
-const LEFT = `
+const OUTSTANDING_WORK = `
   select 1 from provider_payment where due_at <= $1 or leased_until > $1
   union all
   select 1 from payment_notice

@@ -12,17 +12,17 @@ import { createPaymentWorker } from "./payment-worker.ts";
 
 const MINUTE_MS = 60_000;
 /** Maximum number of concurrent routine polls, per workspace and per process. */
-const [OF_WORKSPACE, AT_ONCE] = [8, 16];
+const [PER_WORKSPACE, PER_PROCESS] = [8, 16];
 
 test("a payment with a new event is polled while all routine polls hang", async () => {
   const setup = await startStripeService();
   const { service, stripe, clock } = setup;
   const workspaces = [];
   const routine = [];
-  for (let count = 0; count < AT_ONCE / OF_WORKSPACE; count++) {
+  for (let count = 0; count < PER_PROCESS / PER_WORKSPACE; count++) {
     const workspace = await setup.connect();
     workspaces.push(workspace);
-    for (let i = 0; i < OF_WORKSPACE; i++) routine.push(await bookCheckout(setup, workspace));
+    for (let i = 0; i < PER_WORKSPACE; i++) routine.push(await bookCheckout(setup, workspace));
   }
   const notified = await bookCheckout(setup, workspaces[0]!);
   stripe.pay(notified.session);
@@ -45,12 +45,12 @@ test("the provider's rejection reaches the caller while other replicas poll", as
   stripe.restrictAccount(account);
   stripe.dropEvents();
   let isOver = false;
-  const looking = replicas.map(async (work) => {
+  const polling = replicas.map(async (work) => {
     while (!isOver) await work();
   });
   const responses = await Promise.all(shipments.map(({ reference }) => requestCheckout(service, apiKey, reference)));
   isOver = true;
-  await Promise.all(looking);
+  await Promise.all(polling);
   const refused = expect.stringContaining("Your account cannot currently make charges.");
   expect(responses.map(({ status, body }) => [status, body.message])).toEqual(shipments.map(() => [422, refused]));
 });

@@ -175,7 +175,7 @@ describe("an event of one mode", () => {
   }
 
   /** Returns the number of polls requested for each shipment. */
-  const wakesOf = async (references: readonly string[]): Promise<number[]> => {
+  const requestedPolls = async (references: readonly string[]): Promise<number[]> => {
     const { rows } = await sql.query(
       `select wakes from provider_payment
        where shipment_reference = any($1) order by array_position($1, shipment_reference)`,
@@ -192,7 +192,7 @@ describe("an event of one mode", () => {
     const live = await bookCheckout(setup, { ...workspace, account });
     const test = await bookCheckout(testMode, { ...workspace.twin, account });
     const both = [live.reference, test.reference];
-    const before = await wakesOf(both);
+    const before = await requestedPolls(both);
     const platform = { live: PLATFORM_SECRET, test: TEST_PLATFORM_SECRET };
     const paths = {
       live: `${EVENTS_PATH}/${workspace.id}`,
@@ -203,7 +203,7 @@ describe("an event of one mode", () => {
       test: { secret: "whsec_test", path: paths.test },
     };
 
-    const NOT_KEPT = { status: 200, kept: [] };
+    const NOT_STORED = { status: 200, kept: [] };
     for (const shipment of both) {
       for (const [mode, other] of [
         ["live", "test"],
@@ -212,8 +212,8 @@ describe("an event of one mode", () => {
         // Events that are signed with the other mode's secret, or sent to the other mode's URL.
         const foreign = { livemode: other === "live", shipment };
         const secret = platform[mode];
-        expect(await send(account, foreign, { secret })).toEqual(NOT_KEPT);
-        expect(await send(undefined, foreign, own[mode])).toEqual(NOT_KEPT);
+        expect(await send(account, foreign, { secret })).toEqual(NOT_STORED);
+        expect(await send(undefined, foreign, own[mode])).toEqual(NOT_STORED);
         const fields = { livemode: mode === "live", shipment };
         const elsewhere = { secret: own[mode].secret, path: paths[other] };
         expect(await send(undefined, fields, elsewhere)).toEqual({ status: 400, kept: [] });
@@ -225,11 +225,11 @@ describe("an event of one mode", () => {
       }
     }
     await work();
-    expect(await wakesOf(both)).toEqual(before);
+    expect(await requestedPolls(both)).toEqual(before);
     const named = { livemode: false, shipment: test.reference };
     await send(account, named, { secret: TEST_PLATFORM_SECRET });
     await work();
-    expect(await wakesOf(both)).toEqual([before[0], before[1]! + 1]);
+    expect(await requestedPolls(both)).toEqual([before[0], before[1]! + 1]);
   });
 });
 
@@ -264,11 +264,11 @@ describe("a twin's payment records are deleted", () => {
     const lines = mode.stripe.payments(workspace.account);
     expect(lines.reduce((sum, { refunds }) => sum + refunds, 0)).toBe(2);
     await mode.stripe.deliverEvents();
-    await untilHeard();
+    await untilEventsDropped();
     return open!;
   }
   /** Waits until events about unknown payments are dropped, which happens after a while. */
-  const untilHeard = async () => {
+  const untilEventsDropped = async () => {
     clock.ms += HOUR_MS;
     await work();
   };
@@ -287,7 +287,7 @@ describe("a twin's payment records are deleted", () => {
     // The page is not expired early and can still be paid.
     stripeTest.pay(open.session);
     expect(new Set(await stripeTest.deliverEvents())).toEqual(new Set([200]));
-    await untilHeard();
+    await untilEventsDropped();
     expect(logged.filter(({ level }) => level === "error")).toEqual([]);
     const { reference, session } = await bookCheckout(testMode, twin);
     stripeTest.pay(session);

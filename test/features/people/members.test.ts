@@ -102,7 +102,7 @@ test("a name changed through a workspace's link is not shown to other workspaces
   expect(await listOf(second)).toEqual([member(email, "Joan Clarke", ANY_TIME)]);
 });
 
-test("a shared filter shows the name of its creator that the workspace may see", async () => {
+test("a shared filter shows its creator's name as known to the workspace", async () => {
   const email = "mary@example.org";
   const [first, second] = await addWorkspaces();
   await invite(first, email);

@@ -145,7 +145,7 @@ test("only members have filters in a workspace, and not in its test twin", async
   expect(await data(there.list(elsewhere.id))).toEqual([]);
 });
 
-test("a former member has no filters, even after returning", async () => {
+test("a member's filters are deleted when the membership ends", async () => {
   const left = await newPerson("left");
   await left.save("Mine");
   const as = service.as(workspace.apiKey);

@@ -25,7 +25,7 @@ function mailing({ url }: Pick<MailServer, "url">) {
 }
 
 /** Settings for a service that polls for due emails very often. */
-const hurried = (to: MailServer) => ({ ...mailing(to), outside: { pollMs: 50 } });
+const fastPolling = (to: MailServer) => ({ ...mailing(to), outside: { pollMs: 50 } });
 
 /** Adds a person as a member without sending an email. */
 async function addMember(email: string, of: TestService = service, key = workspace.apiKey) {
@@ -53,14 +53,14 @@ const untilStatesAre = (email: string, states: readonly string[]) =>
   });
 
 /** Waits until all requests so far are checked. */
-const untilAllAreLookedAt = () =>
-  eventually("all requests to be looked at", async () => {
+const untilAllChecked = () =>
+  eventually("all requests to be checked", async () => {
     const { rows } = await database.query("select from mail where state = 'asked'");
     return rows.length === 0;
   });
 
 /** SQL that postpones emails with a failed attempt, so that they are retried only when a test makes them due. */
-const PUT_OFF = `
+const POSTPONE = `
   update mail set next_attempt_at = now() + interval '1 day'
   where attempts > 0 and next_attempt_at < now() + interval '45 s'`;
 
@@ -168,7 +168,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(new Set(statements.map((sent) => JSON.stringify(sent))).size).toBe(1);
     expect(statements[0]).toHaveLength(1);
-    await untilAllAreLookedAt();
+    await untilAllChecked();
     await untilStatesAre("known@example.org", ["sent", "sent", "sent"]);
     expect(mailsTo("known@example.org").length).toBe(3);
     expect(await statesOf("nobody@example.org")).toEqual([]);
@@ -208,7 +208,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
          ('A program', 'program@example.org', 'machine', 'owner', now(), null)`,
     );
     for (const email of ["former@example.org", "program@example.org"]) await ask(email);
-    await untilAllAreLookedAt();
+    await untilAllChecked();
     expect([await statesOf("former@example.org"), await statesOf("program@example.org")]).toEqual([[], []]);
   });
 });
@@ -242,7 +242,7 @@ test("queues up to a thousand requests and rejects further ones with a retry del
   const { rows } = await sql.query("select count(*)::int from mail");
   expect([statuses, rows]).toEqual([[303, 503], [{ count: 1_000 }]]);
   await sql.query("commit");
-  await eventually("all to be looked at", async () => {
+  await eventually("all to be checked", async () => {
     return (await sql.query("select from mail")).rows.length === 0;
   });
   expect((await ask("ada@example.org", own)).status).toBe(303);
@@ -296,7 +296,7 @@ describe("an invitation", () => {
   test("is not sent to a person who is removed before", async () => {
     const own = await startMailServer();
     await own.stop();
-    const other = await startService(hurried(own));
+    const other = await startService(fastPolling(own));
     const { apiKey } = await other.addWorkspace();
     const sql = await connectTo(other.databaseUrl);
     const { body } = await other.request("/v1/members", {
@@ -305,12 +305,12 @@ describe("an invitation", () => {
     });
     // Waits for the first attempt to fail. While running, it would continue during the removal.
     await eventually("the first attempt to fail", async () => {
-      const { rowCount } = await sql.query(PUT_OFF);
+      const { rowCount } = await sql.query(POSTPONE);
       return rowCount === 1;
     });
     await other.request(`/v1/members/${body.data.person}`, { apiKey, method: "DELETE" });
     await own.start();
-    await eventually("the mail to be forgotten", async () => {
+    await eventually("the mail to be deleted", async () => {
       await sql.query(DUE_NOW);
       return (await sql.query("select from mail")).rows.length === 0;
     });
@@ -322,8 +322,8 @@ describe("a mail server", () => {
   test("that is down delays nothing else, and gets every email once it is back", async () => {
     const own = await startMailServer();
     await own.stop();
-    const other = await startService(hurried(own));
-    const replica = await startReplica(other.databaseUrl, hurried(own));
+    const other = await startService(fastPolling(own));
+    const replica = await startReplica(other.databaseUrl, fastPolling(own));
     const { apiKey } = await other.addWorkspace();
     const sql = await connectTo(other.databaseUrl);
     const emails = Array.from({ length: 12 }, (_, i) => `${i}@example.org`);
@@ -332,7 +332,7 @@ describe("a mail server", () => {
       expect(status).toBe(201);
     }
     await signIn(other, apiKey, { email: "0@example.org", role: "viewer" });
-    await eventually("mails to be tried", async () => {
+    await eventually("delivery attempts", async () => {
       return (await sql.query("select from mail where attempts > 0")).rows.length > 3;
     });
     expect((await sql.query("select distinct state from mail")).rows).toEqual([{ state: "waiting" }]);
@@ -348,8 +348,8 @@ describe("a mail server", () => {
 
   test("that gets many emails at once receives each from one of two replicas", async () => {
     const own = await startMailServer();
-    const other = await startService(hurried(own));
-    await startReplica(other.databaseUrl, hurried(own));
+    const other = await startService(fastPolling(own));
+    await startReplica(other.databaseUrl, fastPolling(own));
     const { id } = await other.addWorkspace();
     const sql = await connectTo(other.databaseUrl);
     await sql.query(
@@ -389,14 +389,14 @@ describe("a mail server", () => {
     });
     const logged: LogLine[] = [];
     const other = await startService({
-      ...hurried(own),
+      ...fastPolling(own),
       logged: (line) => void logged.push(line),
     });
     const { apiKey } = await other.addWorkspace();
     const sql = await connectTo(other.databaseUrl);
     const emails = ["refused@example.org", "later@example.org", "taken@example.org"];
     for (const email of emails) await other.request("/v1/members", { apiKey, body: { email } });
-    await eventually("all mails to be at their end", async () => {
+    await eventually("all mails to be sent or dropped", async () => {
       await sql.query(DUE_NOW);
       return (await sql.query("select from mail where state = 'waiting'")).rows.length === 0;
     });
@@ -418,12 +418,12 @@ describe("a mail server", () => {
     expect((await sql.query(links)).rows.length).toBe(2);
   });
 
-  test("that defers all emails gets a sign-in link for 15 minutes and an invitation for a day", async () => {
+  test("that defers all emails is sent a sign-in link for up to 15 minutes and an invitation for up to a day", async () => {
     const own = await startMailServer({
       onRcptTo: (_address, _session, callback) =>
         callback(Object.assign(new Error("come back"), { responseCode: 451 })),
     });
-    const other = await startService(hurried(own));
+    const other = await startService(fastPolling(own));
     const { apiKey } = await other.addWorkspace();
     const sql = await connectTo(other.databaseUrl);
     await other.request("/v1/members", { apiKey, body: { email: "ada@example.org" } });

@@ -174,16 +174,16 @@ describe("a response from the provider", async () => {
   const replica = await startReplica(service.databaseUrl, options);
 
   /** Follows the redirect to a replica as the browser would. */
-  const comes = (answer: URL, cookie: string, to = replica) =>
+  const deliverResponse = (answer: URL, cookie: string, to = replica) =>
     fetch(answer.href.replace(PUBLIC_URL, to.httpUrl), { headers: { cookie } });
 
   test("starts one session, however often and at whichever replica it arrives", async () => {
     const guest = visitor(replica);
     const answer = await signInAtProvider(guest, "ada@example.org");
     const cookie = guest.cookies(PUBLIC_URL);
-    const came = await Promise.all([service, replica].map((to) => comes(answer, cookie, to)));
-    expect(came.map(({ status }) => String(status)).sort()).toEqual(["200", "403"]);
-    const again = await comes(answer, cookie);
+    const responses = await Promise.all([service, replica].map((to) => deliverResponse(answer, cookie, to)));
+    expect(responses.map(({ status }) => String(status)).sort()).toEqual(["200", "403"]);
+    const again = await deliverResponse(answer, cookie);
     expect([again.status, again.headers.getSetCookie()]).toEqual([403, [DROPPED]]);
   });
 
@@ -193,8 +193,8 @@ describe("a response from the provider", async () => {
     const cookie = guest.cookies(PUBLIC_URL);
     const refused = new URL(answer);
     refused.searchParams.set("state", "another");
-    expect((await comes(refused, cookie)).status).toBe(403);
-    expect((await comes(answer, cookie)).status).toBe(403);
+    expect((await deliverResponse(refused, cookie)).status).toBe(403);
+    expect((await deliverResponse(answer, cookie)).status).toBe(403);
   });
 
   test("ends the session that the browser had when it left", async () => {
@@ -209,7 +209,7 @@ describe("a response from the provider", async () => {
     expect(await statusOf()).toBe(200);
     // Browsers omit SameSite=Strict cookies when the navigation comes from another site.
     const attempt = /__Host-oidc=[^;]+/.exec(guest.cookies(PUBLIC_URL))![0];
-    expect((await comes(answer, attempt)).status).toBe(200);
+    expect((await deliverResponse(answer, attempt)).status).toBe(200);
     expect(await statusOf()).toBe(401);
   });
 
@@ -217,7 +217,7 @@ describe("a response from the provider", async () => {
     const guest = visitor(replica);
     const answer = await signInAtProvider(guest, "ada@example.org");
     const cookie = guest.cookies(PUBLIC_URL).replace("__Host-", "");
-    expect((await comes(answer, cookie)).status).toBe(403);
+    expect((await deliverResponse(answer, cookie)).status).toBe(403);
   });
 
   test("is accepted only in the browser that requested it", async () => {

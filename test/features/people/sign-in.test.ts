@@ -116,7 +116,7 @@ describe("a sign-in link", () => {
   });
 });
 
-test("an address can try 20 tokens, even if 100 arrive at once, and a link works again after a wait", async () => {
+test("a client address can try 20 tokens, even if 100 arrive at once, and a link works again after a wait", async () => {
   stopClock();
   const own = await startReplica(service.databaseUrl);
   const tries = Array.from({ length: 100 }, (_, i) => String(i).padStart(43, "A"));
@@ -131,7 +131,7 @@ test("an address can try 20 tokens, even if 100 arrive at once, and a link works
 });
 
 /** Sends calls until one is rate limited. Returns all statuses. */
-async function untilToldToWait(send: (i: number) => Promise<number>): Promise<Set<number>> {
+async function untilRateLimited(send: (i: number) => Promise<number>): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let i = 0; i < 5_000 && !statuses.has(429); i += 100) {
     const some = await Promise.all(Array.from({ length: 100 }, (_, j) => send(i + j)));
@@ -149,7 +149,7 @@ test("a session continues while other clients at its address guess tokens, and c
     const cookie = `session=${String(i).padStart(43, "A")}`;
     return (await own.as(undefined).getWorkspace({}, { ...headers, cookie })).status;
   };
-  expect(await untilToldToWait(guess)).toEqual(new Set([401, 429]));
+  expect(await untilRateLimited(guess)).toEqual(new Set([401, 429]));
   expect((await person.request("/v1/workspace", { headers })).status).toBe(200);
   for (let i = 0; i < 25; i++) await postForm(own, "/sign-in", { token: `guess ${i}` });
   const form = { cookie: person.cookie, "sec-fetch-site": "same-origin" };
@@ -520,5 +520,5 @@ test("limits requests by client address if its sessions lack access", async () =
     const headers = inWorkspace(1_000_000 + i);
     return (await person.request("/v1/workspace", { headers })).status;
   };
-  expect(await untilToldToWait(open)).toEqual(new Set([403, 429]));
+  expect(await untilRateLimited(open)).toEqual(new Set([403, 429]));
 });

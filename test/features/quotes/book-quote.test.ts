@@ -25,7 +25,7 @@ beforeEach(async () => {
 async function publish(document: object, options: { readonly honoursQuotes?: boolean } = {}) {
   const { version } = await publishDocument(service.app.em, document, options);
   for (const at of [service, replica]) {
-    await eventually("quotes by the tariff", async () => {
+    await eventually("quotes with the tariff", async () => {
       const { body } = await at.as(apiKey).createQuote(COVERED_ROUTE);
       return body.tariff_version === version;
     });
@@ -176,7 +176,7 @@ describe("one quote can be booked once", () => {
     await refused(() => book(id), ...used(reference));
   });
 
-  test("of concurrent bookings on one or two replicas, one creates a shipment", async () => {
+  test("exactly one of several concurrent bookings creates a shipment, on one or two replicas", async () => {
     for (const fields of [() => ({}), (i: number) => ({ external_reference: `order ${i}` })]) {
       const id = await quote();
       const before = await counts();

@@ -70,20 +70,20 @@ test("an uncovered route returns a response without an id", async () => {
   });
 });
 
-describe("a quote is valid for", () => {
+describe("the validity of a quote", () => {
   test.each([
     [60, "2026-11-22T12:01:00.250Z"],
     [3_600, "2026-11-22T13:00:00.250Z"],
-  ])("%i seconds", async (valid_for_seconds, expires_at) => {
+  ])("can be %i seconds", async (valid_for_seconds, expires_at) => {
     expect((await quote({ valid_for_seconds })).body).toStrictEqual({ ...QUOTED, expires_at });
   });
 
-  test.each([59, 3_601, 0, 60.5, "900"])("not %j seconds", async (valid_for_seconds) => {
+  test.each([59, 3_601, 0, 60.5, "900"])("cannot be %j seconds", async (valid_for_seconds) => {
     expect(await invalidFields(quote({ valid_for_seconds }))).toEqual(["valid_for_seconds"]);
   });
 });
 
-test("returns each result of a batch in the order of its routes, whatever the other routes are", async () => {
+test("returns each result of a batch in the order of its routes, including invalid ones", async () => {
   const routes = [
     COVERED_ROUTE,
     { ...COVERED_ROUTE, ...AT_SEA },

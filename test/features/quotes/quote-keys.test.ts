@@ -36,7 +36,7 @@ test("keys rotate one at a time, are known to all replicas before use, and stay 
   await eventually("the next key", async () => (await stored()).length === 2);
   expect(await sealing()).toEqual([1, 1]);
   await age(2, "60 seconds");
-  await eventually("both to seal by it", async () => (await sealing()).every((id) => id === 2));
+  await eventually("both replicas to use the new key", async () => (await sealing()).every((id) => id === 2));
   expect((await book(other, apiKey, await quote(one, apiKey))).status).toBe(201);
   expect((await book(one, apiKey, await quote(other, apiKey))).status).toBe(201);
   expect((await book(other, apiKey, ofFirst[0])).status).toBe(201);
@@ -45,7 +45,7 @@ test("keys rotate one at a time, are known to all replicas before use, and stay 
   await age(2, "12 hours");
   await eventually("the first key to be gone", async () => !(await stored()).includes(1));
   expect(await stored()).toEqual([2, 3]);
-  await eventually("a quote by it to be unknown", async () => {
+  await eventually("its quotes to be unknown", async () => {
     return (await book(other, apiKey, ofFirst[1])).code === "QUOTE_UNKNOWN";
   });
 });
@@ -74,7 +74,7 @@ test("keys are encrypted if secrets are, and keep earlier quotes valid", async (
   const ofItsOwn = await quote(without, apiKey);
   expect(keyOf(ofItsOwn)).not.toBe(1);
   expect((await book(without, apiKey, await quote(sealed, apiKey))).code).toBe("QUOTE_UNKNOWN");
-  await eventually("the other to know it", async () => {
+  await eventually("the other replica to load the key", async () => {
     return (await book(sealed, apiKey, ofItsOwn)).status === 201;
   });
 });

@@ -18,11 +18,11 @@ const service = await startService({ ...mailing, outside: HURRIED });
 const sql = await connectTo(service.databaseUrl);
 
 /** Creates a workspace before its keys are used, by default with recipient emails. */
-async function addWorkspace(isTelling = true) {
+async function addWorkspace(notifiesRecipients = true) {
   const workspace = await service.addWorkspace();
   await sql.query("update workspace set notifies_recipients = $2, tracking_contact = '+1 555 0100' where id = $1", [
     workspace.id,
-    isTelling,
+    notifiesRecipients,
   ]);
   return { ...workspace, as: service.as(workspace.apiKey) };
 }
@@ -103,7 +103,7 @@ ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
   await data(as.recordProof({ shipment, pin }));
   await takeStep(service, apiKey, shipment, "advance");
   const last = await mailAbout(email, "Test: Ihre Lieferung ist angekommen");
-  await eventually("all to be noted", async () => (await mailsOf(shipment)).every(isSent));
+  await eventually("all emails to be recorded", async () => (await mailsOf(shipment)).every(isSent));
   expect(last.text).not.toContain("PIN");
   // There is one email per kind, although the courier arrived twice.
   expect(mailsTo(email)).toHaveLength(5);
@@ -135,7 +135,7 @@ test("emails another recipient, a new PIN and each failed attempt, even after an
   for (const times of [1, 2]) {
     await data(as.recordAttempt({ shipment, reason: "nobody_there" }));
     await eventually("the attempt", async () => mailsTo(second).length === 2 + times);
-    await eventually("all to be noted", async () => (await mailsOf(shipment)).every(isSent));
+    await eventually("all emails to be recorded", async () => (await mailsOf(shipment)).every(isSent));
   }
   const { rows } = await sql.query(
     `select kind, tellings from recipient_notice
@@ -154,7 +154,7 @@ test("a workspace can turn recipient emails on and off", async () => {
   const { apiKey, as } = await addWorkspace(false);
   for (const notifies_recipients of [true, false]) {
     expect((await data(as.updateWorkspace({ notifies_recipients }))).notifies_recipients).toBe(notifies_recipients);
-    await eventually("the change to be known", async () => {
+    await eventually("the change to take effect", async () => {
       const { reference } = await bookAnd(service, apiKey, ["pay"], {
         recipient_email: newEmail(),
       });
@@ -222,7 +222,7 @@ test.each<[string, (of: Awaited<ReturnType<typeof addWorkspace>>, shipment: stri
   await happens(workspace, reference);
   await sql.query("delete from recipient_notice where shipment_reference = $1", [reference]);
   await insertMail(workspace.id, reference, "awaiting_pickup");
-  await eventually("it to be forgotten", async () => !(await mailsOf(reference)).some(isOfPayment));
+  await eventually("it to be deleted", async () => !(await mailsOf(reference)).some(isOfPayment));
   expect(mailsTo(email).filter(({ text }) => text.includes("is booked"))).toHaveLength(1);
 });
 
@@ -236,7 +236,7 @@ test("sends no emails in test mode or an hour late", async () => {
   await insertMail(twin.id, ofTest["reference"], "awaiting_pickup");
   const { reference } = await book(service, apiKey, pending);
   await insertMail(id, reference, "awaiting_pickup", "1 hour 1 s");
-  await eventually("both to be looked at", async () => {
+  await eventually("both to be checked", async () => {
     const [late] = await mailsOf(reference);
     return late === "awaiting_pickup failed" && (await mailsOf(ofTest["reference"])).length === 0;
   });
@@ -268,7 +268,7 @@ test("a recipient can unsubscribe from a workspace by confirming an unguessable 
   expect((await open(url, { method: "POST", body, headers })).status).toBe(200);
   // Email addresses are compared without case.
   const again = await mailsFor(apiKey, { recipient_email: email.toLowerCase() });
-  await eventually("it to be forgotten", async () => {
+  await eventually("it to be deleted", async () => {
     return (await mailsOf(again["reference"])).length === 0;
   });
   expect(mailsTo(email.toLowerCase())).toEqual([]);

@@ -67,7 +67,7 @@ test("lists provider refunds only when they fail, and disputes while they need a
   await stripe.deliverEvents();
   const details = { dispute: "open" };
   await untilShipment(service, apiKey, disputed.reference, { payment_details: details });
-  await eventually("both", async () => (await attentionOf(apiKey)).length === 2);
+  await eventually("both subjects", async () => (await attentionOf(apiKey)).length === 2);
   const reason = expect.stringMatching(/^The refund failed: /);
   expect(await attentionOf(apiKey)).toEqual([
     need("refund_failed", subject({ id: failed.reference, at, reason })),

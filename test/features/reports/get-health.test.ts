@@ -48,7 +48,7 @@ test("an operator reads the state of the platform's components", async () => {
 
 test("lists replicas while they run, and as down if they were not seen for 15 seconds", async () => {
   const second = await startReplica(service.databaseUrl);
-  await eventually("both", async () => (await health()).replicas.length === 2);
+  await eventually("both replicas", async () => (await health()).replicas.length === 2);
   await second.close();
   const [own, ...others] = (await health()).replicas;
   expect([own, others]).toEqual([REPLICA, []]);

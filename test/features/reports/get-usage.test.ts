@@ -71,7 +71,7 @@ test("counts completed calls by class, without rate-limited ones", async () => {
   expect((await data(as.getUsage())).hours).toEqual(hoursWith({ 0: { quote: 2, write: 1 } }));
 });
 
-test("previews on the pages count for the limit, in a class of their own", async () => {
+test("previews by signed-in people count towards the quote limit, in a separate class", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const replica = await startReplica(service.databaseUrl);
   const person = await signIn(replica, apiKey, { email: "previews@example.org", role: "viewer" });

@@ -22,7 +22,7 @@ function untilListed(apiKey: string, count: number, fields: object = {}): Promis
   });
 }
 
-test("lists changing and rejected calls newest first, but no successful reads or quotes", async () => {
+test("lists writes and rejected calls newest first, but no successful reads or quotes", async () => {
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   const as = service.as(apiKey);

@@ -35,7 +35,7 @@ const COUNTED = `
   from booking_day order by 1, 2, 3`;
 
 /** SQL that returns days whose totals differ from the sum of their hours. */
-const OF_OTHER_HOURS = `
+const INCONSISTENT_DAYS = `
   select workspace_id, date, hours from booking_day
   where array[bookings, cancellations, quoted, paid_minor, awaiting_minor]::float8[] <> (
     select array[sum((h ->> 1)::float8), sum((h ->> 2)::float8), sum((h ->> 3)::float8),
@@ -50,7 +50,7 @@ const OF_SHIPMENTS = `
 /** Expects the counts by day to match all shipments, and returns the counts. */
 async function expectCounted(): Promise<readonly { readonly bookings: number }[]> {
   const { rows: counted } = await sql.query(COUNTED);
-  expect((await sql.query(OF_OTHER_HOURS)).rows).toEqual([]);
+  expect((await sql.query(INCONSISTENT_DAYS)).rows).toEqual([]);
   const { rows: expected } = await sql.query(OF_SHIPMENTS);
   expect(counted).toEqual(expected);
   return counted;

@@ -6,7 +6,7 @@ import { sharedService } from "../../support/service.ts";
 const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
 
-test("a paid shipment becomes in transit and then delivered, with no other changes", async () => {
+test("a paid shipment advances to in transit and then to delivered, with no other changes", async () => {
   const paid = await bookAnd(service, apiKey, ["pay"]);
   const shipment = paid["reference"];
   const moved = await data(takeStep(service, apiKey, shipment, "advance"));

@@ -80,7 +80,7 @@ test("a courier who is archived, missing or belongs to another workspace cannot 
   expect((await data(as.getShipment({ shipment }))).courier).toBe(null);
 });
 
-test("of two concurrent assignments with a shipment's etag, one is rejected", async () => {
+test("rejects one of two concurrent assignments with the same etag", async () => {
   const { as, ada, newPaid } = await newWorkspace();
   const grace = (await data(as.createCourier({ name: "Grace" }))).id;
   const shipment = await newPaid();

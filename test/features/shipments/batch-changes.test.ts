@@ -50,7 +50,7 @@ const cannot = (what: string) => ({
   text: `The shipment cannot be ${what}.`,
 });
 
-test("advances each shipment of a batch or returns its error, in order, whatever the others are", async () => {
+test("advances each shipment of a batch or returns its error, in order, regardless of the others", async () => {
   const [paid, pending, underWay] = [
     await bookAnd(service, apiKey, ["pay"]),
     await book(service, apiKey),

@@ -14,7 +14,7 @@ const QUOTED = {
   error: null,
 };
 
-test("returns each result of a batch in the order of its routes, whatever the other routes are", async () => {
+test("returns each result of a batch in the order of its routes, including invalid ones", async () => {
   const routes = [
     COVERED_ROUTE,
     { ...COVERED_ROUTE, dropoff_lat: 0, dropoff_lng: 0 },

@@ -23,7 +23,7 @@ const CANCELLED = {
   etag: "2",
 };
 
-const ALREADY = {
+const ALREADY_CANCELLED = {
   shipment: "The shipment cannot be cancelled because it is already cancelled.",
 };
 
@@ -52,7 +52,7 @@ test("exactly one of several concurrent cancellations succeeds", async () => {
   });
   const losers = (await Promise.all(cancels)).filter(({ status }) => status !== 200);
   expect(losers).toHaveLength(9);
-  for (const refused of losers) await expectRefused(refused, "SHIPMENT_STATE", ALREADY);
+  for (const refused of losers) await expectRefused(refused, "SHIPMENT_STATE", ALREADY_CANCELLED);
 });
 
 test("ignores the case of a shipment's reference", async () => {
@@ -131,7 +131,7 @@ describe("a cancellation reason", () => {
     const booked = await book(service, apiKey);
     const first = await data(cancel(booked, { reason: "other", note: "first" }));
     const second = cancel(booked, { reason: "booked_in_error", note: "second" });
-    await expectRefused(second, "SHIPMENT_STATE", ALREADY);
+    await expectRefused(second, "SHIPMENT_STATE", ALREADY_CANCELLED);
     expect(await read(booked)).toEqual(first);
   });
 });

@@ -62,11 +62,11 @@ test("a booking grouped with those of other workspaces has the same result as al
     times(4, () => book(other, { customer_name: "Keyed" }, { "idempotency-key": "once" })),
   ]);
 
-  const keyMade = keyed.filter(({ status }) => status === 201);
-  const nameMade = named.filter(({ status }) => status === 201);
-  expect([keyMade.length > 0, nameMade.length]).toEqual([true, 1]);
-  for (const answer of [...plain, ...nameMade]) await expectKept(one, answer);
-  for (const answer of [...foreign, ...namedThere, keyMade[0]!]) await expectKept(other, answer);
+  const createdWithKey = keyed.filter(({ status }) => status === 201);
+  const createdWithName = named.filter(({ status }) => status === 201);
+  expect([createdWithKey.length > 0, createdWithName.length]).toEqual([true, 1]);
+  for (const answer of [...plain, ...createdWithName]) await expectKept(one, answer);
+  for (const answer of [...foreign, ...namedThere, createdWithKey[0]!]) await expectKept(other, answer);
   expect(plain.map(({ body }) => body.data.weight_kg)).toEqual(plain.map((_, i) => 1 + i));
 
   expect(new Set(shared.map(({ body }) => body.data.customer.id)).size).toBe(1);
@@ -75,7 +75,7 @@ test("a booking grouped with those of other workspaces has the same result as al
   const outside = "The dropoff point is outside the coverage zones, 8643 km from the nearest one.";
   const changed = "expected_total is 1 USD, but the booking would cost 12.69 USD.";
   const missing = "The workspace has no payment provider connected. Connect one before booking.";
-  const taker = nameMade[0]!.body.data.reference;
+  const taker = createdWithName[0]!.body.data.reference;
   const taken = `external_reference already belongs to the shipment ${taker}.`;
   const inUse = "A call with this idempotency key is still running. Try again in a moment.";
   for (const answer of uncovered) {
@@ -85,11 +85,11 @@ test("a booking grouped with those of other workspaces has the same result as al
   for (const answer of withoutProvider) {
     await expectRefused(answer, "PAYMENT_PROVIDER_NOT_CONNECTED", { payment_provider: missing });
   }
-  for (const answer of named.filter((it) => it !== nameMade[0])) {
+  for (const answer of named.filter((it) => it !== createdWithName[0])) {
     await expectRefused(answer, "EXTERNAL_REFERENCE_TAKEN", { external_reference: taken }, { shipment: taker });
   }
   for (const answer of keyed) {
-    if (answer.status === 201) expect(wrote(answer)).toEqual(wrote(keyMade[0]!));
+    if (answer.status === 201) expect(wrote(answer)).toEqual(wrote(createdWithKey[0]!));
     else await expectRefused(answer, "IDEMPOTENCY_KEY_IN_USE", { idempotency_key: inUse });
   }
 
@@ -198,9 +198,9 @@ test("bookings without an acknowledged commit are not repeated", async () => {
   await sql.query("drop trigger linger on event");
 
   const text = "The service cannot reach its database. Try again in a moment.";
-  const unheard = answers.filter(({ status }) => status !== 201).map(wrote);
-  expect(unheard.length).toBeGreaterThan(1);
-  expect(unheard).toEqual(unheard.map(() => ({ status: 503, body: errorBody(text) })));
+  const unacknowledged = answers.filter(({ status }) => status !== 201).map(wrote);
+  expect(unacknowledged.length).toBeGreaterThan(1);
+  expect(unacknowledged).toEqual(unacknowledged.map(() => ({ status: 503, body: errorBody(text) })));
   const { rows } = await sql.query(
     `select name, count(*)::int from shipment join customer on customer.id = customer_id
      where shipment.workspace_id in ($1, $2) group by name order by name`,

@@ -17,7 +17,7 @@ test("finds a shipment by its trimmed external reference", async () => {
 });
 
 test.each(["json", "grpc"] as const)(
-  "a second booking over %s with an external reference returns the first, even if cancelled, and other workspaces can use it",
+  "rejects a booking over %s with the external reference of an existing shipment, even a cancelled one, except in another workspace",
   async (door) => {
     const external_reference = `once by ${door}`;
     const again = () => service.as(apiKey, door).createShipment({ ...BOOKING, external_reference });

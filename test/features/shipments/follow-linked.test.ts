@@ -33,10 +33,10 @@ test("a tracking stream sends only its shipment's changes and ends with the ship
   const other = await follow(url, elsewhere);
   expect(await other.next()).toBe(CHANGED);
 
-  const heard = next();
+  const change = next();
   await takeStep(service, apiKey, (await bookAnother())["reference"], "advance");
   await service.as(apiKey).recordAttempt({ shipment: reference, reason: "refused" });
-  expect([await heard, await other.next()]).toEqual([CHANGED, CHANGED]);
+  expect([await change, await other.next()]).toEqual([CHANGED, CHANGED]);
   await takeStep(service, apiKey, reference, "advance");
   for (const each of [next, other.next]) {
     expect([await each(), await each()]).toEqual([CHANGED, undefined]);
@@ -67,7 +67,7 @@ test("limits the streams per link, without limiting its page, and accepts anothe
   ]);
   expect((await fetch(service.httpUrl + url.replace(PUBLIC_URL, ""))).status).toBe(200);
   all.find(({ response }) => response.status === 200)!.leave();
-  await eventually("another to be let in", async () => (await follow(url)).response.status === 200);
+  await eventually("another stream to be accepted", async () => (await follow(url)).response.status === 200);
 });
 
 test("streams end when the process stops", async () => {

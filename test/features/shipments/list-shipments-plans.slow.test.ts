@@ -17,7 +17,7 @@ const CUSTOMERS = 5_000;
 /** Rows read for a page: 25, and one that shows whether there is a next page. */
 const PAGE_ROWS = 26;
 /** Number of shipments that share a time. A page may have to skip this many. */
-const IN_ONE_INSTANT = 4;
+const PER_TIMESTAMP = 4;
 /**
  * Maximum number of index scans for a customer's list: one per state. Only the few rows that they return are sorted.
  */
@@ -56,7 +56,7 @@ for (const [{ id: workspace }, count] of [
     workspace,
     count,
     customer: `case when i % 10 < 5 then ${first} else ${first} + i % ${CUSTOMERS} end`,
-    createdAt: `timestamptz '2026-01-01' + ((i / ${IN_ONE_INSTANT}) || ' seconds')::interval`,
+    createdAt: `timestamptz '2026-01-01' + ((i / ${PER_TIMESTAMP}) || ' seconds')::interval`,
     externalReference: "'order ' || i",
     totalMinor: "500 + i % 997",
     windows: `case when i % 3 > 0 then jsonb_build_object('pickup', jsonb_build_object(
@@ -104,7 +104,7 @@ function expectReadInOrder(plan: readonly PlanNode[]): void {
     );
   }
   for (const rows of Object.values(rowsTouched(plan))) {
-    expect(rows, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(PAGE_ROWS + IN_ONE_INSTANT * MAX_PARTS);
+    expect(rows, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(PAGE_ROWS + PER_TIMESTAMP * MAX_PARTS);
   }
 }
 
@@ -143,7 +143,7 @@ const BEFORE = `created_before=${timeAt(0.9)}`;
 
 /** Returns the time by which this share of the shipments was booked. */
 function timeAt(share: number): string {
-  const seconds = (share * SHIPMENTS) / IN_ONE_INSTANT;
+  const seconds = (share * SHIPMENTS) / PER_TIMESTAMP;
   return new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1_000).toISOString();
 }
 

@@ -16,7 +16,7 @@ const photo = SAMPLE_PICTURES.photo.toString("base64");
 const signature = SAMPLE_PICTURES.signature.toString("base64");
 
 /** Creates a shipment in transit. */
-async function bring(dropoff_verification: string) {
+async function createInTransit(dropoff_verification: string) {
   return bookAnd(service, apiKey, ["pay", "advance"], { dropoff_verification });
 }
 
@@ -38,7 +38,7 @@ const unverified = (what: string) => ({
 });
 
 test("a shipment is delivered with the PIN that only its recipient received", async () => {
-  const moving = await bring("pin");
+  const moving = await createInTransit("pin");
   const { reference: shipment, dropoff_pin: pin } = moving;
   expect(moving).toMatchObject({ dropoff_verification: "pin", proof: null });
   expect(pin).toMatch(/^\d{4}$/);
@@ -47,8 +47,8 @@ test("a shipment is delivered with the PIN that only its recipient received", as
   await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified("PIN"));
 
   const other = pin === "0000" ? "1111" : "0000";
-  const told = { shipment, received_by: "Grace", note: "At the gate", photo };
-  await expectRefused(courier.recordProof({ ...told, pin: other }), "PIN_WRONG", WRONG("4 attempts are left"));
+  const statement = { shipment, received_by: "Grace", note: "At the gate", photo };
+  await expectRefused(courier.recordProof({ ...statement, pin: other }), "PIN_WRONG", WRONG("4 attempts are left"));
   expect(await data(as.getShipment({ shipment }))).toEqual(moving);
   await expectRefused(as.getProofPhoto({ shipment }), "PICTURE_NOT_FOUND");
 
@@ -60,7 +60,7 @@ test("a shipment is delivered with the PIN that only its recipient received", as
     pin_verified: true,
   };
   const changed = { updated_at: ANY_TIME, etag: expect.any(String), proof };
-  const proven = await data(courier.recordProof({ ...told, pin }));
+  const proven = await data(courier.recordProof({ ...statement, pin }));
   expect(proven).toEqual({ ...shown, ...changed });
   const delivered = await data(courier.advanceShipment({ shipment }));
   expect(delivered).toMatchObject({ status: "delivered", proof });
@@ -74,7 +74,7 @@ test("a shipment is delivered with the PIN that only its recipient received", as
 });
 
 test("a courier's key cannot read a stored response of another key", async () => {
-  const { reference: shipment, dropoff_pin: pin } = await bring("pin");
+  const { reference: shipment, dropoff_pin: pin } = await createInTransit("pin");
   const attempt = {
     headers: { "idempotency-key": `attempt-${shipment}` },
     body: { reason: "nobody_there" },
@@ -96,15 +96,15 @@ async function expectPinWrong(shipment: string, pin: string, left: string): Prom
 }
 
 test("after five wrong PINs no PIN is accepted until it is replaced or waived", async () => {
-  const { reference: shipment, dropoff_pin: pin } = await bring("pin");
-  const lefts = [
+  const { reference: shipment, dropoff_pin: pin } = await createInTransit("pin");
+  const attemptTexts = [
     "4 attempts are left",
     "3 attempts are left",
     "2 attempts are left",
     "1 attempt is left",
     "No attempts are left",
   ];
-  for (const [i, left] of lefts.entries()) {
+  for (const [i, left] of attemptTexts.entries()) {
     // Repeats the call, as after a lost response. The second response is the same.
     for (const _ of [1, 2]) await expectPinWrong(shipment, pinAfter(pin, 1 + i), left);
   }
@@ -128,7 +128,7 @@ test("after five wrong PINs no PIN is accepted until it is replaced or waived", 
 });
 
 test.each(["photo", "signature"] as const)("a shipment is delivered with its %s, which can be read", async (kind) => {
-  const { reference: shipment } = await bring(kind);
+  const { reference: shipment } = await createInTransit(kind);
   const other = kind === "photo" ? { signature } : { photo };
   await data(courier.recordProof({ shipment, ...other, received_by: "Grace" }));
   await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified(kind));
@@ -146,7 +146,7 @@ test.each(["photo", "signature"] as const)("a shipment is delivered with its %s,
 });
 
 test("a recorded or waived verification does not count for another kind of verification", async () => {
-  const { reference: shipment, dropoff_pin: first } = await bring("pin");
+  const { reference: shipment, dropoff_pin: first } = await createInTransit("pin");
   await data(courier.recordProof({ shipment, pin: first, photo }));
   await data(as.updateShipment({ shipment, dropoff_verification: "signature" }));
   await data(as.waiveVerification({ shipment, reason: "No pen" }));
@@ -170,7 +170,7 @@ test("a recorded or waived verification does not count for another kind of verif
 });
 
 test("a proof from before a failed attempt does not count for a later delivery", async () => {
-  const { reference: shipment } = await bring("photo");
+  const { reference: shipment } = await createInTransit("photo");
   await data(courier.recordProof({ shipment, photo, received_by: "Grace" }));
   const failed = await data(courier.recordAttempt({ shipment, reason: "damaged" }));
   expect(failed.proof).toBe(null);
@@ -191,7 +191,7 @@ test("a proof from before a failed attempt does not count for a later delivery",
 });
 
 test("the photo of a failed attempt can be read, but proves no delivery", async () => {
-  const { reference: shipment } = await bring("photo");
+  const { reference: shipment } = await createInTransit("photo");
   const { attempts, proof } = await data(courier.recordAttempt({ shipment, reason: "refused", photo }));
   expect([attempts, proof]).toEqual([
     [{ end: "dropoff", attempted_at: ANY_TIME, reason: "refused", note: null, photo: true }],
@@ -204,7 +204,7 @@ test("the photo of a failed attempt can be read, but proves no delivery", async 
 });
 
 test("a PIN that was entered before a failed attempt is replaced, because the courier knows it", async () => {
-  const { reference: shipment, dropoff_pin: first } = await bring("pin");
+  const { reference: shipment, dropoff_pin: first } = await createInTransit("pin");
   await data(courier.recordProof({ shipment, pin: first }));
   const failed = await data(courier.recordAttempt({ shipment, reason: "refused" }));
   expect(failed).toMatchObject({ dropoff_pin: null, proof: null });
@@ -236,7 +236,7 @@ test("a second photo replaces the first even if the test clock is frozen", async
 });
 
 test("rejects an empty proof and invalid pictures by field", async () => {
-  const { reference: shipment } = await bring("none");
+  const { reference: shipment } = await createInTransit("none");
   expect(await data(as.getShipment({ shipment }))).toMatchObject({
     dropoff_verification: "none",
     dropoff_pin: null,
@@ -253,7 +253,7 @@ test("rejects an empty proof and invalid pictures by field", async () => {
 });
 
 test("pictures are stored for 90 days", async () => {
-  const [old, recent] = await Promise.all([bring("photo"), bring("photo")]);
+  const [old, recent] = await Promise.all([createInTransit("photo"), createInTransit("photo")]);
   for (const { reference: shipment } of [old, recent]) await data(as.recordProof({ shipment, photo }));
   await runStatement(
     service.app.em,
@@ -268,7 +268,7 @@ test("pictures are stored for 90 days", async () => {
 });
 
 test("a photo of the maximum size is accepted, and recognized when it is sent again", async () => {
-  const { reference: shipment } = await bring("photo");
+  const { reference: shipment } = await createInTransit("photo");
   const comments: Buffer[] = [];
   let room = 5 * 1024 * 1024 - SAMPLE_PICTURES.photo.length;
   while (room > 0) {

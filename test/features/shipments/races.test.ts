@@ -9,7 +9,7 @@ import { sharedService } from "../../support/service.ts";
 
 const ROUNDS = 80;
 /** Number of concurrent rounds. Each has two calls, and the service has 20 connections. */
-const AT_ONCE = 10;
+const CONCURRENT_ROUNDS = 10;
 
 const service = await sharedService();
 const sql = await connectTo(service.databaseUrl);
@@ -45,7 +45,7 @@ async function race(
   const answers: [string, string][] = [];
   const rounds = references.entries();
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: CONCURRENT_ROUNDS }, async () => {
       for (const [round, reference] of rounds) {
         const second = () => sleep(Math.floor(round / 2) % 4);
         answers[round] =
@@ -119,7 +119,7 @@ test("exactly one of a concurrent cancellation and advance succeeds", async () =
   ]);
 });
 
-test("of a concurrent payment and cancellation, the payment is recorded and its refund is pending, in either order", async () => {
+test("a payment concurrent with a cancellation is recorded and its refund is pending, in either order", async () => {
   const outcomes = await race(
     { status: "pending", paymentStatus: "awaiting_payment", salt: "pay" },
     step("pay"),

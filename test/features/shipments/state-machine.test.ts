@@ -21,11 +21,11 @@ const BOOKED = "pending, awaiting_payment";
 const PARTICIPLES = { pay: "paid", advance: "advanced", cancel: "cancelled", refund: "refunded" };
 
 /** The caller: the workspace over JSON or gRPC, or another workspace. */
-type Who = "json" | "grpc" | "stranger";
+type Actor = "json" | "grpc" | "stranger";
 
 /** A call with its response. */
-interface Attempted {
-  readonly who: Who;
+interface Attempt {
+  readonly who: Actor;
   readonly step: Step;
   /** State in the response, or the error's reason. */
   readonly answer: string;
@@ -36,7 +36,7 @@ const sql = await connectTo(service.databaseUrl);
 const { apiKey } = await service.addWorkspace();
 const { apiKey: strangersKey } = await service.addWorkspace();
 
-async function ask(who: Who, step: Step, shipment: string): Promise<Attempted> {
+async function ask(who: Actor, step: Step, shipment: string): Promise<Attempt> {
   const key = who === "stranger" ? strangersKey : apiKey;
   const door = who === "grpc" ? "grpc" : "json";
   const answer = await takeStep(service, key, shipment, step, door);
@@ -52,7 +52,7 @@ function stateOf({ status, payment_status }: Record<string, any>): string {
 }
 
 /** Returns the state after a response. `undefined` if `TABLE` does not allow the response. */
-function explain(state: string, { who, step, answer }: Attempted): string | undefined {
+function explain(state: string, { who, step, answer }: Attempt): string | undefined {
   if (who === "stranger") return answer === NO_SHIPMENT.message ? state : undefined;
   const next = TABLE[state]![step];
   if (next !== undefined) return answer === next ? next : undefined;
@@ -60,7 +60,7 @@ function explain(state: string, { who, step, answer }: Attempted): string | unde
 }
 
 /** Returns the possible states after concurrent calls: one for each order that explains all responses. */
-function explainAll(state: string, calls: readonly Attempted[]): string[] {
+function explainAll(state: string, calls: readonly Attempt[]): string[] {
   if (calls.length === 0) return [state];
   return calls.flatMap((call, i) => {
     const next = explain(state, call);
@@ -69,7 +69,7 @@ function explainAll(state: string, calls: readonly Attempted[]): string[] {
 }
 
 const call = fc.tuple(
-  fc.constantFrom<Who>("json", "json", "grpc", "grpc", "stranger"),
+  fc.constantFrom<Actor>("json", "json", "grpc", "grpc", "stranger"),
   fc.constantFrom<Step>("pay", "advance", "cancel", "refund"),
 );
 /** Sequential rounds of concurrent calls. */

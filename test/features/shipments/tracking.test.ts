@@ -35,7 +35,7 @@ function textOf(html: string): string[] {
   return lines.map((line) => line.trim()).filter((line) => line !== "");
 }
 
-const GONE = ["This link is no longer valid", "It has expired or was replaced. Ask the sender for a new link."];
+const INVALID_LINK = ["This link is no longer valid", "It has expired or was replaced. Ask the sender for a new link."];
 
 test("every response and event about a shipment has its permanent tracking link", async () => {
   const { apiKey } = await service.addWorkspace();
@@ -359,7 +359,7 @@ test("a link cannot be opened with digits if it is invalid or the phone number i
   expect((await open(url)).html).not.toContain("<form");
   for (const link of [url, url.replace(/.$/, "0"), `${PUBLIC_URL}/t/nothing`]) {
     const { status, text } = await openBy(link, "0123");
-    expect({ status, text }).toEqual({ status: 404, text: GONE });
+    expect({ status, text }).toEqual({ status: 404, text: INVALID_LINK });
   }
   const large = await openBy(url, "0".repeat(9_000));
   expect(large.status).toBe(413);
@@ -511,7 +511,7 @@ test("a link expires 30 days after its shipment, and then responds as an invalid
   expect((await open(url)).status).toBe(200);
   nowMs += 1_000;
   const ended = await open(url);
-  expect([ended.status, ended.text]).toEqual([404, GONE]);
+  expect([ended.status, ended.text]).toEqual([404, INVALID_LINK]);
   const [slug, mac, digits] = new URL(url).pathname.slice("/t/".length).split(/-(.{22})-/);
   const otherDigits = other.slice(-12);
   for (const path of [
@@ -571,7 +571,7 @@ test("links stop working while they are disabled or the workspace is suspended, 
   ]);
 });
 
-test("a page that is requested too often returns a page with a retry delay", async () => {
+test("requesting a page too often returns an error page with a retry delay", async () => {
   stopClock();
   const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { apiKey } = await own.addWorkspace();

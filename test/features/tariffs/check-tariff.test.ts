@@ -138,7 +138,7 @@ test.each([
   expect((await drafts.publish(draft.id, 1)).status).toBe(422);
 });
 
-test("rejects a document without faults that the database cannot store as a fault of the document", async () => {
+test("reports a document that the database cannot store as a fault, even if it has no other faults", async () => {
   const draft = await drafts.begin(worldTariff());
   const zones = JSON.stringify(zonesOf(square(0, 0, 1, 1))).replace('"Zone 1"', '"Z","x":1e-20000');
   await drafts.upload(draft.id, zones);

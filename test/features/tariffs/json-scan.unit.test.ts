@@ -61,7 +61,7 @@ test.for([
   ['"a":0,', 150],
   ['{"a":0},', 250],
   ["{},", 64],
-] as const)("each %s of many counts for the memory that it may use, %i bytes", ([item, bytes]) => {
+] as const)("counts each %s with the memory that it may use, %i bytes", ([item, bytes]) => {
   expect(scanned(`[${item.repeat(1_000)}0]`).parsedBytes).toBeGreaterThan(1_000 * bytes - bytes);
 });
 

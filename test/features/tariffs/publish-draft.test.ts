@@ -67,7 +67,7 @@ test("a draft that equals the tariff in force creates no version and is deleted"
 });
 
 test.each([-1, 1])(
-  "rejects a publication that replaces version %i from the one in force, and returns the version in force",
+  "rejects a publication that replaces the version at offset %i from the one in force, and returns the latter",
   async (off) => {
     const draft = await begin("2.00");
     const replaces = `Version ${first} is now in force, not ${first + off}. Compare it with your draft before you replace it.`;
@@ -83,7 +83,7 @@ test("a publication requires the version to replace", async () => {
   expect(Object.keys(body.errors)).toEqual(["replaces"]);
 });
 
-test("of two drafts published at the same time to replace one version, one is published", async () => {
+test("publishes only one of two drafts that concurrently replace the same version", async () => {
   const ids = [(await begin("2.00")).id, (await begin("3.00")).id];
   const answers = await Promise.all(ids.map((id) => drafts.publish(id, first)));
   expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([undefined, "TARIFF_REPLACED"]));

@@ -69,9 +69,9 @@ test("every replica uses a scheduled tariff from its time on, and soon a repeate
 });
 
 test("a booking uses and records the tariff in force, regardless of the cache", async () => {
-  const blindfold = await connectTo(publishing.databaseUrl);
+  const lock = await connectTo(publishing.databaseUrl);
   // Locks the keys table, which every poll reads first, so that replicas see no changes.
-  await blindfold.query("begin; lock table api_key in access exclusive mode");
+  await lock.query("begin; lock table api_key in access exclusive mode");
   await eventually("both feeds to wait", async () => {
     const { rows } = await database.query("select from pg_locks where not granted");
     return rows.length >= 2;
@@ -79,7 +79,7 @@ test("a booking uses and records the tariff in force, regardless of the cache", 
   const tariff_version = await publishSilently(22);
   const inMemory = await quotedBaseFee(other);
   const booked = await other.as(apiKey).createShipment(BOOKING);
-  await blindfold.end();
+  await lock.end();
 
   expect(inMemory).toBe(5);
   expect(await data(booked)).toMatchObject({ base_fee: 22, total: 22 });

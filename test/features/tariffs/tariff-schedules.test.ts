@@ -62,7 +62,7 @@ const EVENING = { start: "2026-12-01T17:00:00Z", end: "2026-12-01T18:00:00Z" };
 const booking = { ...BOOKING, pickup_window: EVENING };
 /** Waits for a quote with the tariff now in force. */
 const quotedAs = (isMeant: (quote: any) => unknown) =>
-  eventually("a quote by the new tariff", async () => {
+  eventually("a quote with the new tariff", async () => {
     const { body } = await service.as(apiKey).quoteShipment(booking);
     return isMeant(body) ? body : undefined;
   });

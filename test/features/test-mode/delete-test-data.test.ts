@@ -25,7 +25,7 @@ const DATA = [
   "courier",
 ] as const;
 
-const KEPT = { "idempotency-key": "kept" };
+const IDEMPOTENT = { "idempotency-key": "kept" };
 
 /** Counts a workspace's rows in each table with test data. */
 async function rowsOf({ id }: TestWorkspace): Promise<Record<string, number>> {
@@ -42,7 +42,7 @@ async function fill({ apiKey }: TestWorkspace): Promise<void> {
   const caller = service.as(apiKey);
   await bookAnd(service, apiKey, ["pay", "cancel"]);
   const paid = await bookAnd(service, apiKey, ["pay"]);
-  await caller.createShipment(BOOKING, KEPT);
+  await caller.createShipment(BOOKING, IDEMPOTENT);
   const quoted = await caller.createQuote(COVERED_ROUTE);
   const booked = await book(service, apiKey, { quote_id: quoted.body.id });
   const { customer: other } = await book(service, apiKey, { customer_name: "A." });
@@ -75,7 +75,7 @@ test("deletes all test data, but no live data, keys or webhooks, and the feed co
   expect(await rowsOf(live)).toEqual(before);
 
   expect(await data(caller.listWebhooks())).toHaveLength(1);
-  const booked = await caller.createShipment(BOOKING, KEPT);
+  const booked = await caller.createShipment(BOOKING, IDEMPOTENT);
   expect(booked.headers.get("idempotency-replayed")).toBeNull();
   expect(await data(caller.listEvents({ after }))).toMatchObject([{ shipment: booked.body.data.reference }]);
 });

@@ -319,7 +319,7 @@ test("test steps work without a simulation, and are rejected if they do not fit 
 
 test("nothing is refunded while a dispute is open, and refunded_amount has the amount refunded afterwards", async () => {
   const { apiKey, step } = await addTwin({ frozen: false });
-  const bookAndTake = async (...steps: string[]) => {
+  const bookWithSteps = async (...steps: string[]) => {
     const { reference } = await book(service, apiKey);
     for (const named of steps) await data(step(reference, named));
     return reference as string;
@@ -330,21 +330,21 @@ test("nothing is refunded while a dispute is open, and refunded_amount has the a
   });
   const record = (reference: string) => takeStep(service, apiKey, reference, "refund");
   for (const refund of [(reference: string) => step(reference, "refund"), record]) {
-    const plain = await bookAndTake("pay", "cancel", "fail_refund");
+    const plain = await bookWithSteps("pay", "cancel", "fail_refund");
     expect(await data(refund(plain))).toMatchObject(refunded(12.69, null));
 
     for (const [closing, amount] of [
       ["win_dispute", 12.69],
       ["lose_dispute", 0],
     ] as const) {
-      const reference = await bookAndTake("pay", "open_dispute", "cancel");
+      const reference = await bookWithSteps("pay", "open_dispute", "cancel");
       await expectRefused(refund(reference), "PAYMENT_DISPUTED");
       await expectRefused(step(reference, "fail_refund"), "PAYMENT_DISPUTED");
       const closed = await data(step(reference, closing));
       const after = closed.payment_status === "refunded" ? closed : await data(refund(reference));
       expect(after).toMatchObject(refunded(amount, closing === "win_dispute" ? "won" : "lost"));
     }
-    const lost = await bookAndTake("pay", "open_dispute", "lose_dispute", "cancel");
+    const lost = await bookWithSteps("pay", "open_dispute", "lose_dispute", "cancel");
     expect(await data(refund(lost))).toMatchObject(refunded(0, "lost"));
   }
 });
@@ -401,7 +401,7 @@ test("deleting test data ends its simulations", async () => {
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
-test("with 960 active simulations, 40 of 60 concurrent ones on two replicas are booked, and others when some have ended", async () => {
+test("limits active simulations to 1,000, even for concurrent bookings on two replicas", async () => {
   const { apiKey, ...twin } = await addTwin({ frozen: false });
   const other = await startReplica(service.databaseUrl, { now, outside: HURRIED });
   const ask = (at: Pick<typeof service, "as">) =>
@@ -431,7 +431,7 @@ test("with 960 active simulations, 40 of 60 concurrent ones on two replicas are 
     references,
     now(),
   ]);
-  await eventually("the end of 40", async () => (await simulationsOf(twin)).length === 960);
+  await eventually("40 simulations to end", async () => (await simulationsOf(twin)).length === 960);
   expect((await ask(service)).status).toBe(201);
 });
 
@@ -442,12 +442,12 @@ test("simulations with frozen clocks are not polled, and continue when the clock
   const parked = async () => (await simulationsOf({ id })).every(({ next_try_at: time }) => time === null);
   try {
     real += 600_000;
-    await eventually("nobody to look at them", parked);
+    await eventually("polls to stop", parked);
     // Another twin's simulation runs meanwhile. This twin's simulations depend only on its own clock.
     const sent = await queriesOf(service.app.em, async () => {
       const other = await moving.bookFor("stuck", 1);
       real += 2_000;
-      await eventually("its step", async () => (await moving.statusOf(other)) !== "pending");
+      await eventually("the next step", async () => (await moving.statusOf(other)) !== "pending");
     });
     const poll = sent.find(({ sql: text }) => text.includes("next_try_at <= $1"))!;
     expect(Math.max(0, ...Object.values(rowsTouched(await planOf(sql, poll))))).toBe(0);
@@ -491,12 +491,12 @@ test("a failing step is retried with increasing delays without blocking others, 
       await eventually(`try ${tries}`, async () => (await simulationsOf(twin))[0].tries === tries);
       const other = await bookFor("stuck", 1);
       real += 1_000;
-      await eventually("another to go on", async () =>
+      await eventually("another to continue", async () =>
         (await simulationsOf(twin)).every((it) => it.reference !== other),
       );
     }
     real += 300_000;
-    await eventually("it to be given up", async () => (await simulationsOf(twin)).length === 0);
+    await eventually("it to be abandoned", async () => (await simulationsOf(twin)).length === 0);
   } finally {
     real = Date.parse(REAL);
     await sql.query(`alter table simulation drop constraint ${failing}`);

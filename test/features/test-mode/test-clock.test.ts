@@ -59,7 +59,7 @@ test("a clock can be moved neither back nor more than two years ahead", async ()
   expect((await move(twin, "2028-12-01T08:59:59Z")).code).toBe("FIELD_INVALID");
 });
 
-test("of concurrent calls that move a clock, the latest time wins", async () => {
+test("the latest time wins when several calls move a clock at the same time", async () => {
   const { twin } = await service.addWorkspace();
   const days = [3, 9, 5, 7, 2, 8, 4, 6];
   const answers = await Promise.all(days.map((day) => move(twin, `2026-12-0${day}T09:00:00Z`)));

@@ -49,7 +49,7 @@ test.each([
   [{ url: "https://hooks.example/a\tb" }, "url"],
   [{ url: `https://a.example/${"a".repeat(2_000)}` }, "url"],
   [{ url: URL_A, types: ["nothing"] }, "types[0]"],
-])("rejects a webhook of %j at %s", async (fields, field) => {
+])("rejects a webhook with %j as an error of %s", async (fields, field) => {
   const { apiKey } = await service.addWorkspace();
   const { body } = await service.as(apiKey).createWebhook(fields);
   expect(Object.keys(body.errors)).toEqual([field]);

@@ -7,13 +7,13 @@ import { addWebhook, attemptsAt, hurry, untilAttempted } from "../../support/web
 
 /** Addresses that each name resolves to, one entry per lookup. The last entry repeats. */
 const names = new Map<string, string[][]>();
-const looked: string[] = [];
+const lookups: string[] = [];
 
 const receiver = await startReceiver();
 const service = await startService({
   outside: {
     async resolve(name) {
-      looked.push(name);
+      lookups.push(name);
       const answers = names.get(name) ?? [[]];
       const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
       return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
@@ -63,14 +63,14 @@ test("sends a webhook to the checked address, and no more after its host name re
   // The first lookup returns this machine, which the service may call over http. Later lookups
   // return another address.
   names.set("moving.example", [["127.0.0.1"], ["10.0.0.5"]]);
-  looked.length = 0;
+  lookups.length = 0;
   const url = `http://moving.example:${closing.port}/`;
   const data = await storeWebhook(service, apiKey, url);
   await book(service, apiKey);
   const first = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, first)).toMatchObject([{ status: 204 }]);
   // Check and connection share one lookup, so that the name cannot change in between.
-  expect(looked).toEqual(["moving.example"]);
+  expect(lookups).toEqual(["moving.example"]);
 
   await book(service, apiKey);
   const second = await untilAttempted(service, apiKey, data.id, 1);

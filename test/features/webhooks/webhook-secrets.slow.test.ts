@@ -54,7 +54,7 @@ test("encrypts secrets in the database, including earlier ones, and the key can 
   await sealing.close();
 
   const changing = await startReplica(database.url, { secretsKeys: [NEXT, KEY] });
-  await eventually("the new key to seal all", async () => {
+  await eventually("all secrets to use the new key", async () => {
     const ids = await sealedBy(changing);
     return ids.every((id) => id === idOf(NEXT));
   });
@@ -76,7 +76,7 @@ test("reports secrets encrypted with a missing key, and delays their deliveries 
     SECRETS_KEYS: NEXT.toString("base64"),
   });
   await without.untilReady();
-  const counted = await eventually("the log to count", () =>
+  const counted = await eventually("the logged count", () =>
     without.log().find(({ unopened }) => unopened !== undefined),
   );
   expect(counted).toMatchObject({
@@ -87,7 +87,7 @@ test("reports secrets encrypted with a missing key, and delays their deliveries 
     unopened: 1,
   });
   const { reference } = await book(without, apiKey);
-  const waiting = await eventually("the log to name the webhook", () =>
+  const waiting = await eventually("the log line about the webhook", () =>
     without.log().find(({ webhook }) => webhook === data.id),
   );
   expect(waiting).toMatchObject({
@@ -103,7 +103,7 @@ test("reports secrets encrypted with a missing key, and delays their deliveries 
   const [{ headers, text }] = receiver.received as [(typeof receiver.received)[0]];
   expect(headers["webhook-id"]).toBe(`evt_${reference}_1`);
   new Webhook(secret).verify(text, headers as Record<string, string>);
-  await eventually("the record of it", async () => {
+  await eventually("the recorded use", async () => {
     const [delivery] = await deliveriesOf(back, apiKey, data.id);
     return delivery.status === "delivered" && delivery.attempts === 1;
   });

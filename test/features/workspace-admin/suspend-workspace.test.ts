@@ -63,7 +63,7 @@ test("a suspension takes effect even if its notification was lost", async () => 
   await untilAll(403);
 });
 
-test("also rejects a key that was not used before the suspension, or that operators create", async () => {
+test("a suspension applies to keys that were not used before it or that operators create", async () => {
   await suspend();
   expect(await statuses()).toEqual([403, 403]);
   const { body } = await operator.rotateWorkspaceApiKeys({ workspace: workspace.id });
@@ -72,7 +72,7 @@ test("also rejects a key that was not used before the suspension, or that operat
   await untilAll(200, body.api_key);
 });
 
-test("also rejects members of a suspended workspace", async () => {
+test("a suspension applies to the workspace's members", async () => {
   const { id, apiKey } = workspace;
   const member = await signIn(service, apiKey, { email: `of${id}@example.org`, role: "admin" });
   const list = () => member.request("/v1/shipments", { headers: { "x-workspace": String(id) } });
@@ -82,7 +82,7 @@ test("also rejects members of a suspended workspace", async () => {
   await expectRefused(list(), "WORKSPACE_SUSPENDED", MESSAGE);
 });
 
-test("ends the open event streams of a suspended workspace with the reason", async () => {
+test("a suspension ends open event streams with the reason", async () => {
   const streams = [service, replica].map((on) => {
     const client = on.grpcClient(workspace.apiKey, EventService);
     let seen = 0;

@@ -36,7 +36,7 @@ test("times out a call whose response never ends", async () => {
   expect(calls).toMatchObject([{ operation: "read_account", outcome: "unanswered" }]);
 });
 
-test("reports a 200 response without a Stripe object as no response", async () => {
+test("treats a 200 response without a Stripe object as no response", async () => {
   const { online } = connect();
   const attempt = { ...CHECKOUT, expiresAt: new Date(Date.now() + 60 * 60_000) };
   const open = () => online.openCheckout(access, attempt, "key");
