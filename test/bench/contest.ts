@@ -10,7 +10,7 @@ import type { Load, Outcome } from "./load/load.ts";
 import { isGrpc, requestOf, type Operation } from "./operations.ts";
 import { cpuMicros, familyCpuMicros } from "./process-cost.ts";
 import type { ServerProcess, Worker } from "./processes.ts";
-import { PROOF_CALLS, proveSameWork, type RunningSide } from "./same-work.ts";
+import { CHECK_CALLS, checkSameWork, type RunningSide } from "./same-work.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Side } from "./sides.ts";
 
@@ -34,7 +34,7 @@ export async function startSide(owned: AsyncDisposableStack, { databases }: Benc
   const postmasters = await Promise.all(database.nodes.map(postmasterOf));
   const processes = await side.start(owned, database);
   if (!side.isPeer) await useKeys(processes, database);
-  return { ...side, database, postmasters, processes, next: PROOF_CALLS };
+  return { ...side, database, postmasters, processes, next: CHECK_CALLS };
 }
 
 /** Calls with every key once so that keys are cached, because too many concurrent unknown keys are refused. */
@@ -80,7 +80,7 @@ export async function measureContest(bench: Bench, contest: Contest): Promise<st
   await using owned = new AsyncDisposableStack();
   const contestants: Contestant[] = [];
   for (const side of sides) contestants.push(await startSide(owned, bench, side));
-  await proveSameWork(
+  await checkSameWork(
     contestants,
     loads.map(([operation]) => operation),
   );

@@ -14,7 +14,7 @@ export interface RunningSide extends Side {
 }
 
 /** Number of calls that the check makes for each operation. */
-export const PROOF_CALLS = 2;
+export const CHECK_CALLS = 2;
 
 /** Fields of new rows that always differ. Customer ids can have gaps. */
 const OWN = /^(id|customer_id|reference|subject|transaction|(created|updated|cancelled|paid)(_at|At))$/;
@@ -25,7 +25,7 @@ const PAGE_TOKEN = /^next_?page_?token$/i;
  * Checks that peers do the same work as the first side: equal rows, and equal responses to equal
  * requests except for new references and times.
  */
-export async function proveSameWork(
+export async function checkSameWork(
   [first, ...others]: readonly RunningSide[],
   operations: readonly Operation[],
 ): Promise<void> {
@@ -42,14 +42,14 @@ async function workOf(side: RunningSide, { call, from }: Operation): Promise<obj
   const { database } = side;
   if (from !== undefined) await restore(database, from);
   const answers: object[] = [];
-  for (let number = 0; number < PROOF_CALLS; number++) {
+  for (let number = 0; number < CHECK_CALLS; number++) {
     const fill = <T>(value: T) => JSON.parse(fillIn(JSON.stringify(value), number, database.shipments)) as T;
     if (isGrpc(call)) answers.push(await callByGrpc(side, [call[0], fill(call[1])]));
     else answers.push(await callByJson(side, fill(call)));
   }
   if (from === undefined) return without(answers, PAGE_TOKEN);
   const rows = await newRows(database.url);
-  assert.ok(rows.events.length >= PROOF_CALLS, `${side.name} writes no events`);
+  assert.ok(rows.events.length >= CHECK_CALLS, `${side.name} writes no events`);
   await restore(database, from);
   return without({ answers, rows }, OWN);
 }

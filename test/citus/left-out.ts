@@ -1,5 +1,5 @@
 /** A test file or a single test that is skipped on a distributed database. */
-interface LeftOut {
+interface SkippedTest {
   readonly file: string;
   /** Title of the test. If omitted, all tests of the file are skipped. */
   readonly test?: string;
@@ -9,7 +9,7 @@ interface LeftOut {
 const OLD_RELEASE = "a replica of the previous release cannot run on a distributed database";
 
 /** All tests that are skipped on a distributed database. */
-export const LEFT_OUT: readonly LeftOut[] = [
+export const LEFT_OUT: readonly SkippedTest[] = [
   {
     file: "test/db/migrations.test.ts",
     because: "it recreates the schema without the extension, and names of shards' constraints end in a number",

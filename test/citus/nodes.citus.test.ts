@@ -28,7 +28,7 @@ test("hashes workspace ids like PostgreSQL", async () => {
 const nodeOf = async (em: EntityManager, workspace: number) => (await serversOf(em)).nodeOf(workspace);
 
 /** Returns the node of a workspace's shard, and the nodes to which it can move. */
-async function whereIs(client: pg.Client, workspace: number) {
+async function placementOf(client: pg.Client, workspace: number) {
   const { rows } = await client.query(
     `select shardid as shard, here.nodename as host, here.nodeport as port, other.nodename as "toHost", other.nodeport as "toPort"
      from pg_dist_shard_placement as here
@@ -40,7 +40,7 @@ async function whereIs(client: pg.Client, workspace: number) {
 }
 
 async function move(client: pg.Client, workspace: number): Promise<void> {
-  const { shard, host, port, toHost, toPort } = await whereIs(client, workspace);
+  const { shard, host, port, toHost, toPort } = await placementOf(client, workspace);
   await client.query("select citus_move_shard_placement($1, $2, $3, $4, $5, shard_transfer_mode => 'block_writes')", [
     shard,
     host,
@@ -60,13 +60,13 @@ test("a booking goes to the node that stores its workspace, also after a move", 
   const references = () => readReferences(em, id, { node: before, workspaces: [id] });
   const first = await book(service, apiKey);
   const before = await nodeOf(em, id);
-  expect(await portOf()).toContain(`:${(await whereIs(client, id)).port}/`);
+  expect(await portOf()).toContain(`:${(await placementOf(client, id)).port}/`);
 
   await move(client, id);
   // The move leaves the old shard in place for a while.
   const second = await book(service, apiKey);
   expect(await references()).toEqual([first, second].map(({ reference }) => reference));
-  await expect.poll(portOf, { timeout: 30_000 }).toContain(`:${(await whereIs(client, id)).port}/`);
+  await expect.poll(portOf, { timeout: 30_000 }).toContain(`:${(await placementOf(client, id)).port}/`);
   const third = await book(service, apiKey);
   expect(await references()).toEqual([first, second, third].map(({ reference }) => reference));
 });

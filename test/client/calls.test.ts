@@ -35,7 +35,7 @@ async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
 }
 
 /** Returns all properties of a refusal. */
-function whole({ message, reason, code, fields, facts, requestId, retryAfterMs }: ShipmentsError) {
+function errorFields({ message, reason, code, fields, facts, requestId, retryAfterMs }: ShipmentsError) {
   return { message, reason, code: Code[code], fields, facts, requestId, retryAfterMs };
 }
 
@@ -68,7 +68,7 @@ test("an error has the reason, the fields, the metadata and the request id", asy
     ),
   );
   const message = "expected_total is 12 USD, but the booking would cost 12.69 USD.";
-  expect(whole(error)).toEqual({
+  expect(errorFields(error)).toEqual({
     message,
     reason: "PRICE_CHANGED",
     code: "FailedPrecondition",
@@ -84,7 +84,7 @@ test("an error has the reason, the fields, the metadata and the request id", asy
 
 test("an error lists all invalid fields", async () => {
   const error = await failure(client.quotes.createQuote({ ...RPC_ROUTE, pickupLat: 91, weightKg: 0 }));
-  expect(whole(error)).toEqual({
+  expect(errorFields(error)).toEqual({
     message: "pickup_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
     reason: "FIELD_INVALID",
     code: "InvalidArgument",
@@ -109,9 +109,9 @@ test("an unknown key is refused, in a call and in a stream", async () => {
     retryAfterMs: 0,
   };
   const called = await failure(stranger.workspace.getWorkspace({}));
-  expect(whole(called)).toEqual({ ...refused, message: called.message });
+  expect(errorFields(called)).toEqual({ ...refused, message: called.message });
   const watched = await failure(stranger.events.watchEvents({}).next());
-  expect(whole(watched)).toEqual({ ...refused, message: called.message });
+  expect(errorFields(watched)).toEqual({ ...refused, message: called.message });
 });
 
 test("a list call returns one page, or iterates over all pages", async () => {
@@ -182,7 +182,7 @@ test("a call fails when its signal aborts or its timeout passes", async () => {
   const slow = { headers: { simulate: "slow=10000" } };
   const cancelled = failure(client.workspace.getWorkspace({}, { ...slow, signal: controller.signal }));
   controller.abort();
-  expect(whole(await cancelled)).toMatchObject({ reason: undefined, code: "Canceled" });
+  expect(errorFields(await cancelled)).toMatchObject({ reason: undefined, code: "Canceled" });
   const late = await failure(client.workspace.getWorkspace({}, { ...slow, timeoutMs: 20 }));
   expect(Code[late.code]).toBe("DeadlineExceeded");
 });

@@ -14,8 +14,8 @@ function silentFeed(positions: readonly number[], responses: readonly number[][]
   const pages: (string | undefined)[] = [];
   const eventAt = (position: number) => ({ id: `evt_${position}`, position: BigInt(position) });
   async function* watchEvents({ after }: any, { signal }: any = {}) {
-    const tells = responses[streams.push(after) - 1] ?? [];
-    for (const position of tells) {
+    const sentPositions = responses[streams.push(after) - 1] ?? [];
+    for (const position of sentPositions) {
       const message = { data: eventAt(position), cursor: String(position) };
       yield create(WatchEventsResponseSchema, message);
     }

@@ -21,7 +21,7 @@ test("1,000 bookings with lost responses create 1,000 shipments", async () => {
   });
   const references = new Set<string>();
   let begun = 0;
-  async function bookOnAndOn() {
+  async function bookRepeatedly() {
     while (begun++ < BOOKINGS) {
       const { data } = await shipments.createShipment(RPC_BOOKING, {
         headers: { simulate: "lose_answer" },
@@ -29,7 +29,7 @@ test("1,000 bookings with lost responses create 1,000 shipments", async () => {
       references.add(data!.reference);
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, bookOnAndOn));
+  await Promise.all(Array.from({ length: AT_ONCE }, bookRepeatedly));
   const booked = await service.app.em.execute("select reference from shipment where workspace_id = ?", [twin.id]);
   expect(new Set(booked.map(({ reference }) => reference))).toEqual(references);
   expect({ shipments: booked.length, sent }).toEqual({ shipments: BOOKINGS, sent: 2 * BOOKINGS });

@@ -9,7 +9,7 @@ test("migrate waits for a database that starts later and logs it once", async ()
   const proxy = await startTcpProxy(database.url);
   await proxy.goDown();
   const command = startCommand(["migrate", "--json"], { DATABASE_URL: proxy.url });
-  await eventually("the wait", () => command.stderr() !== "");
+  await eventually("the log to report the wait", () => command.stderr() !== "");
   await proxy.comeBack();
   const { code, stdout, stderr } = await command.ended;
   const { host } = new URL(proxy.url);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 /** Points at which the network can fail during a call. */
 export const CUTS = ["before the request", "after the request", "during the request"] as const;
 
-type Cut = (typeof CUTS)[number];
+type CutPoint = (typeof CUTS)[number];
 
 /** The network between a courier's phone and the service. */
 export interface Network {
@@ -14,7 +14,7 @@ export interface Network {
   /** Whether the network is down: connections are closed without a response. */
   isDown: boolean;
   /** Fails the next POST with this name to a shipment, after which the network is down. Resolves when it has failed. */
-  cutNext(cut: Cut, name: string): Promise<void>;
+  cutNext(cut: CutPoint, name: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface Network {
  * @param clockOffsetMs difference of the phone's clock from the service's clock
  */
 export async function startNetwork(httpUrl: string, clockOffsetMs = 0): Promise<Network> {
-  let planned: { readonly cut: Cut; readonly name: string; readonly done: () => void } | undefined;
+  let planned: { readonly cut: CutPoint; readonly name: string; readonly done: () => void } | undefined;
   const server = createServer((incoming, response) => {
     const { method, url } = incoming;
     const isPlanned = planned !== undefined && method === "POST" && url!.endsWith(`/${planned.name}`);
@@ -48,7 +48,7 @@ export async function startNetwork(httpUrl: string, clockOffsetMs = 0): Promise<
   };
   return network;
 
-  async function fail(incoming: IncomingMessage, cut: Cut): Promise<void> {
+  async function fail(incoming: IncomingMessage, cut: CutPoint): Promise<void> {
     const body = Buffer.concat(await incoming.toArray());
     if (cut === "after the request") await responseTo(start(incoming).end(body));
     if (cut === "during the request") {

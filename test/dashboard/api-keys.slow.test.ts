@@ -104,7 +104,7 @@ describeDashboard("Settings → API", (dashboard) => {
        where workspace_id = ? and ends_at is not null`,
       [own.id],
     );
-    await eventually("the end of the old key", async () => (await callWith(own.apiKey)) === 401);
+    await eventually("the old key to expire", async () => (await callWith(own.apiKey)) === 401);
     expect(await callWith(secret)).toBe(200);
   });
 
@@ -125,7 +125,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.getByRole("button", { name: "Revoke: Second" }).click();
     await page.getByRole("button", { name: "Revoke key" }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
-    await eventually("the end of the key", async () => (await callWith(secret)) === 401);
+    await eventually("the key to expire", async () => (await callWith(secret)) === 401);
   });
 
   test("the command on the page calls the address in the browser", async () => {

@@ -34,7 +34,7 @@ describeDashboard("items that need attention", (dashboard) => {
       );
 
   /** Creates a workspace with one issue of each kind. */
-  async function addTroubled(): Promise<TestWorkspace & { readonly reference: string }> {
+  async function addWorkspaceWithIssues(): Promise<TestWorkspace & { readonly reference: string }> {
     const own = await dashboard.service.addWorkspace();
     const { id, apiKey } = own;
     const shipment = await bookAnd(dashboard.service, apiKey, ["pay", "cancel"]);
@@ -54,7 +54,7 @@ describeDashboard("items that need attention", (dashboard) => {
   }
 
   test("are counted on every page, listed by severity, and removed once they are resolved", async () => {
-    const own = await addTroubled();
+    const own = await addWorkspaceWithIssues();
     const page = await openAsMember(dashboard, "/customers", { workspace: own });
     await entry(page).getByText("4", { exact: true }).waitFor();
     await entry(page).click();
@@ -112,7 +112,7 @@ describeDashboard("items that need attention", (dashboard) => {
   });
 
   test("are a dot on a phone's navigation, and work by touch", async () => {
-    const own = await addTroubled();
+    const own = await addWorkspaceWithIssues();
     const page = await openAsMember(dashboard, "", { workspace: own }, PHONE);
     const navigation = page.getByRole("button", { name: "Navigation" });
     await navigation.locator(".dot").waitFor();
@@ -126,7 +126,7 @@ describeDashboard("items that need attention", (dashboard) => {
   });
 
   test("of all workspaces are listed and counted on a page for operators, by keyboard", async () => {
-    const own = await addTroubled();
+    const own = await addWorkspaceWithIssues();
     const { em } = dashboard.service.app;
     await em.execute("update workspace set name = 'Corner Shop' where id = ?", [own.id]);
     await em.execute("update payment_connection set provider = 'stripe', state = 'restricted' where workspace_id = ?", [

@@ -235,7 +235,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   });
 
   describe("a price that changes before the booking", () => {
-    const dearer = { ...SAMPLE_TARIFF, base_fee: "20.00" };
+    const higherPrice = { ...SAMPLE_TARIFF, base_fee: "20.00" };
 
     test("does not affect a booking with the shown quote", async () => {
       const { service } = dashboard;
@@ -243,7 +243,7 @@ describeDashboard("quoting and booking", (dashboard) => {
       const page = await open(COVERED, "member", own);
       await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
       await fillRest(page);
-      await publishDocument(service.app.em, dearer);
+      await publishDocument(service.app.em, higherPrice);
       await submit(page).click();
       await page.waitForURL("**/shipments/SHP-*");
       const [shipment] = await listed(own);
@@ -257,7 +257,7 @@ describeDashboard("quoting and booking", (dashboard) => {
       const page = await open(COVERED, "member", own);
       await expect.poll(() => total(page).getAttribute("value")).toBe("12.69");
       await fillRest(page);
-      await publishDocument(service.app.em, dearer, { honoursQuotes: false });
+      await publishDocument(service.app.em, higherPrice, { honoursQuotes: false });
       await submit(page).click();
       await page.getByText("The price has changed to $20.00.").waitFor();
       expect(await listed(own)).toEqual([]);

@@ -4,7 +4,7 @@ import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
 import { worldTariff } from "../support/tariffs.ts";
 import { describeDashboard, expectWellShown, openAsOperator, type TestPage } from "./browser.ts";
 
-interface Opened {
+interface OpenedDraft {
   readonly query?: string;
   readonly default_schedule?: string;
 }
@@ -22,7 +22,7 @@ describeDashboard("tariff schedules", (dashboard) => {
     const body = { schedules: { schedules, default_schedule } };
     return (await drafts.call("PATCH", `tariff_drafts/${id}`, body)).body.data;
   };
-  const open = async (schedules: readonly object[], name: string, more: Opened = {}) => {
+  const open = async (schedules: readonly object[], name: string, more: OpenedDraft = {}) => {
     const { query = "", default_schedule } = more;
     const draft = await begin(schedules, name, default_schedule);
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}${query}`);

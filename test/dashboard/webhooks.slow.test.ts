@@ -17,16 +17,16 @@ import {
 describeDashboard("Settings → Webhooks", (dashboard) => {
   let receiver: Receiver;
   /** Whether the receiver accepts requests. */
-  let takes = true;
+  let accepts = true;
 
   beforeAll(async () => {
     receiver = await startReceiver((response) => {
-      response.writeHead(takes ? 204 : 500).end(takes ? "" : "Out of order");
+      response.writeHead(accepts ? 204 : 500).end(accepts ? "" : "Out of order");
     });
   });
 
   beforeEach(() => {
-    takes = true;
+    accepts = true;
   });
 
   afterAll(() => receiver.close());
@@ -93,7 +93,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
   test("shows why a webhook fails and resends failed deliveries", async () => {
     const { apiKey } = dashboard.workspace;
     const { data } = await addWebhook(dashboard.service, apiKey, { url: receiver.url });
-    takes = false;
+    accepts = false;
     await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING });
     const page = await open(`/${data.id}`);
     await page.getByText("Failing since").first().waitFor();
@@ -112,7 +112,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.goBack();
     await dialog.waitFor({ state: "hidden" });
 
-    takes = true;
+    accepts = true;
     await page.getByRole("button", { name: "Send again: shipment.created" }).click();
     await rows(page).getByText("Delivered").first().waitFor();
     const { id } = receiver.received.at(-1)!.body;
@@ -140,7 +140,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     const { data } = await addWebhook(service, own.apiKey, { url: receiver.url });
-    takes = false;
+    accepts = false;
     await service.request("/v1/shipments", { apiKey: own.apiKey, body: BOOKING });
     const path = `/settings/webhooks/${data.id}`;
     const page = await openAsMember(dashboard, path, { workspace: own }, options);
@@ -152,7 +152,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await press(page, dialog.getByRole("button", { name: "Close" }));
     await dialog.waitFor({ state: "detached" });
     await expect.poll(() => page.locator(":focus").textContent()).toBe("shipment.created");
-    takes = true;
+    accepts = true;
     await press(page, page.getByRole("button", { name: "Send again: shipment.created" }).first());
     await rows(page).getByText("Delivered").first().waitFor();
     await expectUsable(page);

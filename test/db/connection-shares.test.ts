@@ -24,7 +24,7 @@ test("calls of one workspace that wait in the database leave connections for oth
       body: { enabled: true },
     }),
   );
-  await eventually("those beyond the share to wait for it", async () => {
+  await eventually("the calls beyond the share to wait", async () => {
     const { text } = await service.request("/metrics");
     return text.includes('shipments_database_connections{state="waiting"} 15\n');
   });

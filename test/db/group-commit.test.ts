@@ -50,22 +50,22 @@ test("refuses a member that waits too long for a connection, and does not write 
     },
   });
   const all = Array.from({ length: 40 }, (_, i) => i);
-  const turnedAway: number[] = [];
+  const refusedNumbers: number[] = [];
   const taking = Promise.allSettled(
     all.map((number) =>
       take(number).catch((error: unknown) => {
-        turnedAway.push(number);
+        refusedNumbers.push(number);
         throw error;
       }),
     ),
   );
-  await eventually("the calls to be turned away", () => turnedAway.length >= all.length - (MAX_CONNECTIONS - 4));
+  await eventually("the calls to be refused", () => refusedNumbers.length >= all.length - (MAX_CONNECTIONS - 4));
   gate.resolve();
 
   const outcomes = await taking;
   const refused = outcomes.filter((it) => it.status === "rejected");
   expect(refused.every(({ reason }) => isTransientDatabaseError(reason))).toBe(true);
-  const taken = all.filter((number) => !turnedAway.includes(number));
+  const taken = all.filter((number) => !refusedNumbers.includes(number));
   expect(taken.length).toBeGreaterThan(0);
   expect(await seats()).toEqual(taken);
 });

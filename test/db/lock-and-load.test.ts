@@ -38,14 +38,14 @@ async function filterOf(people: readonly string[], shared: boolean): Promise<Cre
   };
 }
 
-interface Limited {
+interface LimitedResource {
   readonly reason: RefusalReason;
   readonly text?: Readonly<Record<string, string>>;
   /** Creates resources until the limit leaves room for one more. Returns the function that creates it. */
   leaveOne(): Promise<Create>;
 }
 
-const LIMITED: Readonly<Record<string, Limited>> = {
+const LIMITED: Readonly<Record<string, LimitedResource>> = {
   webhooks: {
     reason: "WEBHOOK_LIMIT",
     async leaveOne() {

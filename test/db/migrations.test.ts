@@ -271,10 +271,10 @@ const FORMED: Readonly<Record<string, Row>> = {
 
 const { rows: COLUMNS } = await client.query(CATALOGUE.columns);
 /** A valid row of each table, after the rows that it refers to. */
-const GOOD_ROWS: Record<string, Row> = {};
-for (const { table } of COLUMNS) addGoodRow(table);
+const VALID_ROWS: Record<string, Row> = {};
+for (const { table } of COLUMNS) addValidRow(table);
 
-function addGoodRow(table: string): Row {
+function addValidRow(table: string): Row {
   const own = KEYS.filter((key) => key.table === table);
   const [primary] = own.filter(({ kind }) => kind === "p");
   const needed = COLUMNS.filter(
@@ -284,10 +284,10 @@ function addGoodRow(table: string): Row {
   const references = own
     .filter(({ kind, columns }) => kind === "f" && columns.every((name) => names.includes(name)))
     .flatMap(({ columns, referred, referredColumns }) => {
-      const row = addGoodRow(referred!);
+      const row = addValidRow(referred!);
       return columns.map((name, i) => [name, row[referredColumns[i]!]]);
     });
-  return (GOOD_ROWS[table] ??= {
+  return (VALID_ROWS[table] ??= {
     ...Object.fromEntries(needed.map(({ name, type }) => [name, ANY[type.replace(/\(\d+\)/, "")]])),
     ...Object.fromEntries(references),
     ...FORMED[table],
@@ -301,7 +301,7 @@ const SLUG = "0123abcd";
  * Changes that make a valid row invalid, with the constraint that must refuse it and the table.
  * Primary and foreign keys are derived from their kind.
  */
-const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: Row])[] = [
+const INVALID_ROWS: readonly (readonly [constraint: string, table: string, change: Row])[] = [
   ["tariff_version_counts_from_one", "tariff_version", { version: 0 }],
   ["workspace_name_given", "workspace", { id: 2, name: "" }],
   ["workspace_twin", "workspace", { id: 4, twin_of: 1 }],
@@ -402,28 +402,28 @@ const UNIQUE = (
   )
 ).rows
   .map(({ name, table }) => [name, table] as const)
-  .filter(([name]) => !BAD_ROWS.some(([bad]) => bad === name));
+  .filter(([name]) => !INVALID_ROWS.some(([bad]) => bad === name));
 
 describe("with a valid row in every table", () => {
   beforeAll(async () => {
     await client.query("begin");
-    for (const [table, row] of Object.entries(GOOD_ROWS)) await insert(table, row);
-    await insert("workspace", { ...GOOD_ROWS.workspace, id: 3, twin_of: 1, tracking_slug: SLUG });
+    for (const [table, row] of Object.entries(VALID_ROWS)) await insert(table, row);
+    await insert("workspace", { ...VALID_ROWS.workspace, id: 3, twin_of: 1, tracking_slug: SLUG });
   });
   afterAll(() => client.query("rollback"));
   beforeEach(() => client.query("savepoint good"));
   afterEach(() => client.query("rollback to good"));
 
-  const refusalOf = (table: string, change: Row) => expect(insert(table, { ...GOOD_ROWS[table], ...change })).rejects;
+  const refusalOf = (table: string, change: Row) => expect(insert(table, { ...VALID_ROWS[table], ...change })).rejects;
 
-  test.each(BAD_ROWS)("the constraint %s refuses an invalid row of %s: %o", (name, table, change) =>
+  test.each(INVALID_ROWS)("the constraint %s refuses an invalid row of %s: %o", (name, table, change) =>
     refusalOf(table, change).toMatchObject({ constraint: name }),
   );
 
   test.each(UNIQUE)("the index %s refuses a duplicate of the row of %s", (constraint, table) => {
     const { columns } = KEYS.find((key) => key.kind === "p" && key.table === table)!;
     const last = columns.at(-1)!;
-    const value = GOOD_ROWS[table]![last];
+    const value = VALID_ROWS[table]![last];
     const changed = typeof value === "string" ? value.replace(/.$/, "C") : 2;
     return refusalOf(table, { [last]: changed }).toMatchObject({ constraint });
   });
@@ -453,7 +453,7 @@ test("the tests have an invalid row for every check of the schema", async () => 
   const { rows } = await client.query(
     `select name from (${CATALOGUE.constraints}) as constraints where rule like 'CHECK %'`,
   );
-  const named = BAD_ROWS.map(([name]) => name);
+  const named = INVALID_ROWS.map(([name]) => name);
   expect(rows.map(({ name }) => name).filter((it) => !named.includes(it))).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ import { runSql } from "../citus/cluster.ts";
 import { createDatabase, openOrm, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 
-interface Found extends DueRow {
+interface DueWorkspace extends DueRow {
   readonly workspace: number;
 }
 
@@ -41,7 +41,11 @@ beforeEach(async () => {
 });
 
 test("a read across workspaces returns rows of all workspaces on all servers", async () => {
-  const [found = [], counts = []] = await readPlatform<Found & { count: number }>(orm.em, due(WORKSPACES), counted);
+  const [found = [], counts = []] = await readPlatform<DueWorkspace & { count: number }>(
+    orm.em,
+    due(WORKSPACES),
+    counted,
+  );
   expect(found.map(({ workspace }) => workspace).toSorted((a, b) => a - b)).toEqual(ALL.slice(10));
   expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(WORKSPACES);
 });
@@ -60,8 +64,8 @@ test("queries each server directly", async () => {
 
 test("returns the most urgent due rows of all workspaces, up to the limit", async () => {
   const [three, all] = await Promise.all([
-    findDue<Found>(orm.em, due(3), 3),
-    findDue<Found>(orm.em, due(WORKSPACES), WORKSPACES),
+    findDue<DueWorkspace>(orm.em, due(3), 3),
+    findDue<DueWorkspace>(orm.em, due(WORKSPACES), WORKSPACES),
   ]);
   expect(three).toEqual([100, 99, 98].map((it) => ({ workspace: it, due: 1000 - it })));
   expect(all.map(({ workspace }) => workspace)).toEqual(ALL.slice(10).toReversed());
@@ -72,7 +76,7 @@ test("rejects if a read fails", async () => {
 });
 
 test.runIf(isCluster)("reads a shard from its new node after a move", async () => {
-  const read = () => findDue<Found>(orm.em, due(WORKSPACES), WORKSPACES);
+  const read = () => findDue<DueWorkspace>(orm.em, due(WORKSPACES), WORKSPACES);
   await read();
   const [moved] = await runSql(
     database.url,
@@ -84,7 +88,7 @@ test.runIf(isCluster)("reads a shard from its new node after a move", async () =
   );
   expect(moved).toBeDefined();
   await runSql(database.url, "update feed set changed_at = to_timestamp(1) where workspace_id = 50");
-  await eventually("what changed since", async () => (await read())[0]?.workspace === 50);
+  await eventually("the latest change", async () => (await read())[0]?.workspace === 50);
 });
 
 test.runIf(isCluster)("reads through the coordinator what a node cannot return directly", async () => {
@@ -95,6 +99,6 @@ test.runIf(isCluster)("reads through the coordinator what a node cannot return d
     "set citus.enable_ddl_propagation to off",
     `alter database ${name} set search_path to nowhere`,
   );
-  const found = await findDue<Found>(orm.em, due(WORKSPACES), WORKSPACES);
+  const found = await findDue<DueWorkspace>(orm.em, due(WORKSPACES), WORKSPACES);
   expect(found.map(({ workspace }) => workspace)).toEqual(ALL.slice(10).toReversed());
 });

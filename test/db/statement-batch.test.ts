@@ -109,7 +109,7 @@ test("rejects a batch that exceeds the query timeout and closes the connection",
 });
 
 /** Makes the server reject each `begin` of a connection, which otherwise happens only if it is cancelled. */
-function spoilBegin({ connection: { stream } }: pg.Client): void {
+function breakBegin({ connection: { stream } }: pg.Client): void {
   const write = stream.write.bind(stream) as (chunk: Buffer) => boolean;
   stream.write = (chunk: Buffer) => {
     const text = chunk.toString("latin1").replaceAll("begin\0", "bogus\0");
@@ -119,7 +119,7 @@ function spoilBegin({ connection: { stream } }: pg.Client): void {
 
 test("writes nothing after a failed `begin` and closes the connection", async () => {
   const broken = await open();
-  spoilBegin(broken);
+  breakBegin(broken);
   const ended = new Promise<void>((resolve) => broken.once("end", resolve));
   const sent = ["begin", "insert into seat values (1)", "commit"].map((sql) => broken.send(sql));
   expect(new Set(await settled(...sent))).toEqual(new Set(['syntax error at or near "bogus"']));
@@ -134,7 +134,7 @@ test("a pool replaces a connection whose `begin` failed, even if it is never rel
     max: 1,
     Client: DatabaseClient,
   });
-  pool.once("connect", (connected) => spoilBegin(connected));
+  pool.once("connect", (connected) => breakBegin(connected));
   onTestFinished(() => pool.end());
   guardConnections(pool, createConnectionShares(1), () => {});
   const kept = await pool.connect();

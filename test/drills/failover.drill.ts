@@ -24,7 +24,7 @@ const RECOVERY_MS = 2_000;
 const GIVE_UP_MS = 60_000;
 
 /** Measurements of one failover. */
-interface Seen {
+interface FailoverTimes {
   /** Times from the promotion until the server accepted writes, and until a booking was acknowledged. */
   readonly promotionMs: number;
   readonly recoveryMs: number;
@@ -34,7 +34,7 @@ interface Seen {
   readonly ready: number;
 }
 
-async function failOver(): Promise<Seen> {
+async function failOver(): Promise<FailoverTimes> {
   await using owned = new AsyncDisposableStack();
   const pair = await startServerPair();
   owned.defer(() => pair.close());

@@ -99,14 +99,14 @@ test("the process that started the database can exit before those that joined", 
 
 test("processes that constantly start and exit always find a database", async () => {
   const dataDir = preparedFolder();
-  const comeAndGo = async () => {
+  const acquireRepeatedly = async () => {
     for (let round = 0; round < 10; round++) {
       const { url, release } = await acquire(dataDir);
       expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
       await release();
     }
   };
-  await Promise.all([comeAndGo(), comeAndGo(), comeAndGo()]);
+  await Promise.all([acquireRepeatedly(), acquireRepeatedly(), acquireRepeatedly()]);
   expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
 });
 
@@ -226,7 +226,7 @@ test.runIf(asRoot)("root can run the database in a folder that no other account 
   expect(statSync(join(dataDir, "postgres")).uid).not.toBe(0);
   // After one of its processes crashes, PostgreSQL restarts the others from files that must still exist.
   await crashABackend(first.url);
-  await untilAnswers(first.url);
+  await untilReachable(first.url);
   expect(await query(first.url, "select answer from kept")).toEqual([{ answer: 42 }]);
   await first.release();
 
@@ -306,7 +306,7 @@ function emptyFolder(): string {
   onTestFinished(async () => {
     const dataDir = existsSync(join(folder, ".data")) ? join(folder, ".data") : folder;
     if (existsSync(join(dataDir, "postgres/PG_VERSION"))) {
-      await stopWhatRuns(dataDir);
+      await stopDatabase(dataDir);
     }
     rmSync(folder, { recursive: true, force: true });
   });
@@ -343,7 +343,7 @@ async function crashABackend(url: string): Promise<void> {
   await noticed;
 }
 
-async function untilAnswers(url: string): Promise<void> {
+async function untilReachable(url: string): Promise<void> {
   for (let tries = 100; ; tries--) {
     try {
       await query(url, "select 1");
@@ -360,7 +360,7 @@ function postmasterOf(dataDir: string): number {
 }
 
 /** Stops the database that a killed holder left running. */
-async function stopWhatRuns(dataDir: string): Promise<void> {
+async function stopDatabase(dataDir: string): Promise<void> {
   const file = join(dataDir, "postgres/postmaster.pid");
   if (!existsSync(file)) return;
   process.kill(postmasterOf(dataDir), "SIGINT");

@@ -19,7 +19,7 @@ const TEXTS = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((parts) => parts.join("").length >= 8);
 
 /** Whether a message is a text in the code with its gaps filled in. */
-function isSaid(message: string): boolean {
+function isFromCode(message: string): boolean {
   return TEXTS.some((parts) => {
     const pattern = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*");
     return new RegExp(`^${pattern}$`).test(message);
@@ -37,14 +37,13 @@ const EXAMPLES = new Set(
   ),
 );
 
-const PUT_TOGETHER =
-  /^(FIELD_INVALID|TARIFF_FAULTY|WINDOW_INVALID|OUTSIDE_HOURS|CUT_OFF_PASSED|TOO_SOON|TOO_FAR_AHEAD):/;
+const COMPOSED = /^(FIELD_INVALID|TARIFF_FAULTY|WINDOW_INVALID|OUTSIDE_HOURS|CUT_OFF_PASSED|TOO_SOON|TOO_FAR_AHEAD):/;
 
 describe("the example of an error has the text of the code:", () => {
   // Excludes messages about fields, tariffs and windows, which are composed of shorter texts.
-  const own = [...EXAMPLES].filter((it) => !PUT_TOGETHER.test(it));
+  const own = [...EXAMPLES].filter((it) => !COMPOSED.test(it));
   test.each(own)("%s", (example) => {
-    expect(isSaid(example.replace(/^\w+: /, ""))).toBe(true);
+    expect(isFromCode(example.replace(/^\w+: /, ""))).toBe(true);
   });
 });
 

@@ -18,7 +18,7 @@ import { callsInFlight } from "../support/metrics.ts";
 import { startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { revokeKey, rotateKeys } from "../support/platform.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
-import { startStarting, untilListening, type LogLine } from "../support/service-process.ts";
+import { spawnService, untilListening, type LogLine } from "../support/service-process.ts";
 import { startReplica, startService, type TestService } from "../support/service.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -28,7 +28,7 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
  */
 const LONGEST_MS = 12_000;
 /** Number of concurrent calls. Exceeds the connections of one process, so that a leaked connection is detected. */
-const CROWD = 24;
+const CONCURRENT_CALLS = 24;
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -55,8 +55,8 @@ const book = (customer = "ada") =>
   });
 /** Maximum waits as in production. Other tests wait longer for a connection. */
 const REAL_WAITS = { maxWaitMs: DATABASE_CONNECTIONS.maxWaitMs };
-const crowd = <T>(call: (customer: string) => Promise<T>) =>
-  Promise.all(Array.from({ length: CROWD }, (_, i) => call(`customer${i}`)));
+const callConcurrently = <T>(call: (customer: string) => Promise<T>) =>
+  Promise.all(Array.from({ length: CONCURRENT_CALLS }, (_, i) => call(`customer${i}`)));
 
 const UNAVAILABLE = errorBody("The service cannot reach its database. Try again in a moment.");
 
@@ -73,7 +73,9 @@ function expectUnavailable({ status, headers, body }: Answer): void {
  * connection is detected.
  */
 async function expectWorking(): Promise<void> {
-  await eventually("a crowd to be served", async () => (await crowd(book)).every(({ status }) => status === 201));
+  await eventually("concurrent calls to succeed", async () =>
+    (await callConcurrently(book)).every(({ status }) => status === 201),
+  );
   expect((await quote()).status).toBe(200);
   expect((await quote(createSecretKey("shp_"))).status).toBe(401);
 }
@@ -88,7 +90,7 @@ async function inTheMiddleOfBookings(customers: readonly string[], meanwhile: ()
   await client.query("begin; lock table shipment in exclusive mode");
   const bookings = Promise.all(customers.map(book));
   const waiting = "select from pg_locks where not granted and relation = 'shipment'::regclass";
-  await eventually("the bookings to wait for their turn", async () => {
+  await eventually("the bookings to wait", async () => {
     const { rowCount } = await client.query(waiting);
     return rowCount === customers.length;
   });
@@ -201,7 +203,7 @@ test("while the database is down, logs it once and then every ten seconds", asyn
     logged: (line) => lines.push(line),
   });
   const refusals = async () => {
-    const calls = await crowd(() => replica.request("/v1/shipments", { apiKey, body: BOOKING }));
+    const calls = await callConcurrently(() => replica.request("/v1/shipments", { apiKey, body: BOOKING }));
     calls.forEach(expectUnavailable);
   };
   const warnings = () => lines.filter(({ level }) => level !== "info");
@@ -217,10 +219,12 @@ test("while the database is down, logs it once and then every ten seconds", asyn
   await refusals();
   const second = { ...line, reason: expect.any(String), notLogged: expect.any(Number) };
   expect(warnings()).toEqual([first, second].map((it) => expect.objectContaining(it)));
-  expect(warnings()[1]!.notLogged).toBeGreaterThanOrEqual(2 * CROWD - 1);
+  expect(warnings()[1]!.notLogged).toBeGreaterThanOrEqual(2 * CONCURRENT_CALLS - 1);
 
   await proxy.comeBack();
-  const reached = await eventually("the end to be said", () => lines.find(({ msg }) => msg === "database reached"));
+  const reached = await eventually("the log to report the end", () =>
+    lines.find(({ msg }) => msg === "database reached"),
+  );
   expect(reached).toMatchObject({ level: "info", seconds: 10 });
 });
 
@@ -260,13 +264,13 @@ test("a hanging database delays callers only briefly, and calls work once it res
   await expectWorking();
   proxy.hang();
   const began = performance.now();
-  const answers = crowd(book);
+  const answers = callConcurrently(book);
   expect((await quote()).status).toBe(200);
   expectUnavailable(await quote(createSecretKey("shp_")));
   (await answers).forEach(expectUnavailable);
   expect(performance.now() - began).toBeLessThan(LONGEST_MS);
   proxy.resume();
-  await eventually("a booking to work", async () => (await book()).status === 201);
+  await eventually("a booking to succeed", async () => (await book()).status === 201);
   await expectWorking();
 });
 
@@ -284,8 +288,8 @@ const isWaiting = ({ level }: LogLine) => level === "warn";
 
 test("a service that starts before its database becomes ready once the database is up", async () => {
   await proxy.goDown();
-  const starting = startStarting({ DATABASE_URL: proxy.url });
-  await eventually("it to wait for the database", () => starting.log().some(isWaiting));
+  const starting = spawnService({ DATABASE_URL: proxy.url });
+  await eventually("the service to wait for the database", () => starting.log().some(isWaiting));
   await proxy.comeBack();
   await (await untilListening(starting)).untilReady();
 });
@@ -342,8 +346,8 @@ test("a transaction that never finishes does not prevent a service from closing"
 test("a service that waits for its database stops on SIGTERM", async () => {
   await proxy.goDown();
   const environment = { DATABASE_URL: proxy.url, SHUTDOWN_DELAY_SECONDS: "300" };
-  const served = startStarting(environment);
-  await eventually("it to wait for the database", () => served.log().some(isWaiting));
+  const served = spawnService(environment);
+  await eventually("the service to wait for the database", () => served.log().some(isWaiting));
   served.process.kill("SIGTERM");
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
   await proxy.comeBack();

@@ -6,7 +6,7 @@ import { startReplica, startService } from "../support/service.ts";
 import type { LogLine } from "../support/service-process.ts";
 
 /** Creates a clock that is compared with a database whose time is frozen. Also returns its log. */
-function compared() {
+function createClock() {
   const time = { ms: 0, aheadMs: 0, roundTripMs: 0, isReadOnly: false };
   const logged: unknown[] = [];
   const say = (fields: unknown, msg: unknown) => void logged.push([msg, fields]);
@@ -21,29 +21,29 @@ function compared() {
       return { rows: [{ ms: 1_000_000, isReadOnly: time.isReadOnly }] };
     },
   };
-  const look = async (aheadMs: number, roundTripMs = 100) => {
+  const compare = async (aheadMs: number, roundTripMs = 100) => {
     Object.assign(time, { aheadMs, roundTripMs });
     await clock.poll(client as never);
     return [clock.aheadSeconds(), clock.offReason()];
   };
-  return { look, logged, time };
+  return { compare, logged, time };
 }
 
 const WRONG = "the clock differs from the database's";
 const DIFFERS = "the clock differs from the database's: synchronize both with NTP";
 
 test("logs the start and end of a difference of more than 2 s once, and is not ready from 30 s on", async () => {
-  const { look, logged } = compared();
-  expect(await look(2_000)).toEqual([2, undefined]);
+  const { compare, logged } = createClock();
+  expect(await compare(2_000)).toEqual([2, undefined]);
   expect(logged).toEqual([]);
-  expect(await look(2_001)).toEqual([2.001, undefined]);
-  expect(await look(29_999)).toEqual([29.999, undefined]);
-  expect(await look(30_000)).toEqual([30, WRONG]);
-  expect(await look(-30_000)).toEqual([-30, WRONG]);
-  expect(await look(-1_001)).toEqual([-1.001, undefined]);
-  expect(await look(-1_000)).toEqual([-1, undefined]);
-  expect(await look(-2_000)).toEqual([-2, undefined]);
-  expect(await look(-2_001)).toEqual([-2.001, undefined]);
+  expect(await compare(2_001)).toEqual([2.001, undefined]);
+  expect(await compare(29_999)).toEqual([29.999, undefined]);
+  expect(await compare(30_000)).toEqual([30, WRONG]);
+  expect(await compare(-30_000)).toEqual([-30, WRONG]);
+  expect(await compare(-1_001)).toEqual([-1.001, undefined]);
+  expect(await compare(-1_000)).toEqual([-1, undefined]);
+  expect(await compare(-2_000)).toEqual([-2, undefined]);
+  expect(await compare(-2_001)).toEqual([-2.001, undefined]);
   expect(logged).toEqual([
     [DIFFERS, { seconds: 2.001 }],
     ["the clock agrees with the database's again", { seconds: -1 }],
@@ -52,12 +52,12 @@ test("logs the start and end of a difference of more than 2 s once, and is not r
 });
 
 test("the service is not ready while the database is read-only", async () => {
-  const { look, logged, time } = compared();
+  const { compare, logged, time } = createClock();
   time.isReadOnly = true;
-  expect(await look(0)).toEqual([0, "the database is read-only"]);
-  expect(await look(0)).toEqual([0, "the database is read-only"]);
+  expect(await compare(0)).toEqual([0, "the database is read-only"]);
+  expect(await compare(0)).toEqual([0, "the database is read-only"]);
   time.isReadOnly = false;
-  expect(await look(0)).toEqual([0, undefined]);
+  expect(await compare(0)).toEqual([0, undefined]);
   expect(logged).toEqual([
     ["the database is read-only", {}],
     ["the database accepts writes again", {}],
@@ -72,7 +72,7 @@ test("detects a database that becomes read-only", async () => {
   await sql.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
   );
-  await eventually("it to be not ready", async () => {
+  await eventually("the service to be unready", async () => {
     const response = await fetch(`${service.httpUrl}/readyz`);
     return response.status === 503 && /read-only/.test(await response.text());
   });
@@ -82,10 +82,10 @@ test("detects a database that becomes read-only", async () => {
 });
 
 test("ignores a response that took more than a second", async () => {
-  const { look, logged } = compared();
-  expect(await look(40_000, 1_001)).toEqual([0, undefined]);
-  expect(await look(40_000, 1_000)).toEqual([40, WRONG]);
-  expect(await look(0, 1_001)).toEqual([40, WRONG]);
+  const { compare, logged } = createClock();
+  expect(await compare(40_000, 1_001)).toEqual([0, undefined]);
+  expect(await compare(40_000, 1_000)).toEqual([40, WRONG]);
+  expect(await compare(0, 1_001)).toEqual([40, WRONG]);
   expect(logged).toEqual([[DIFFERS, { seconds: 40 }]]);
 });
 

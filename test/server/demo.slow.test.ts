@@ -160,7 +160,7 @@ test("the demo does not change a database that has a workspace", async () => {
   const { stdout } = await runCommand(["workspace", "create", "--name", "Acme", "--json"], environment);
   const { api_key: apiKey } = JSON.parse(stdout);
   const served = await startServiceProcess(environment, ["--demo"]);
-  await eventually("the service to want a tariff", async () => {
+  await eventually("the service to wait for a tariff", async () => {
     const { body } = await served.request("/readyz");
     return body.status === "waiting for the first tariff";
   });

@@ -130,7 +130,7 @@ test("replaces connections to a primary that becomes read-only with connections 
   await pair.second.promote();
   await pair.first.query("alter system set default_transaction_read_only = on");
   await pair.first.query("select pg_reload_conf()");
-  await eventually("the first to be read-only", async () => {
+  await eventually("the first server to be read-only", async () => {
     const [row] = await pair.first.query("show default_transaction_read_only");
     return row.default_transaction_read_only === "on";
   });
@@ -185,7 +185,7 @@ test("does not acknowledge a booking without a synchronous standby's confirmatio
   });
   await pair.second.startAsStandby();
   await eventually("the booking", async () => (await book("alone")).status === 201);
-  await eventually("it on the standby", async () => {
+  await eventually("the booking on the standby", async () => {
     const [row] = await pair.second.query("select count(*)::int as count from shipment");
     return row.count === 2;
   });
@@ -286,7 +286,7 @@ test("refuses two writable servers on one timeline or in two clusters until only
 
   const waiting: string[] = [];
   const migrating = migrateWhenReachable(url, { onWaiting: (reason) => waiting.push(reason) });
-  await eventually("the wait to be said", () => waiting.length > 0);
+  await eventually("the log to report the wait", () => waiting.length > 0);
   pair.first.kill();
   expect(await migrating).toEqual([]);
   expect(waiting[0]).toContain("take writes on one timeline");

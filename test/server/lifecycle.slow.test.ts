@@ -145,7 +145,7 @@ test("a service without a tariff is live but not ready until the first one is pu
   await client.query("delete from tariff_version");
   await client.end();
   const served = await startServiceProcess(environment);
-  await eventually("the service to want a tariff", async () => {
+  await eventually("the service to wait for a tariff", async () => {
     const { status, body } = await served.request("/readyz");
     return status === 503 && body.status === "waiting for the first tariff";
   });
@@ -203,7 +203,7 @@ test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).st
     const status = () => fetch(`http://127.0.0.1:${port}/readyz`).then((it) => it.status);
     await eventually("the service", async () => (await status().catch(() => 0)) === 200);
     terminal.process.kill("SIGKILL");
-    await eventually("its end", async () => (await status().catch(() => "gone")) === "gone");
+    await eventually("the process to exit", async () => (await status().catch(() => "gone")) === "gone");
   },
 );
 
@@ -267,7 +267,7 @@ test("SIGHUP has no effect, and neither a repeated signal, as from a terminal an
   const served = await startReady();
   // On SIGHUP, other programs reload their configuration.
   signal(served, "SIGHUP");
-  await eventually("the log to say so", () =>
+  await eventually("the log to report it", () =>
     served.log().some(({ msg }) => msg === "SIGHUP is ignored: the service does not reload its configuration"),
   );
   expect((await served.request("/readyz")).status).toBe(200);

@@ -59,16 +59,16 @@ test("metrics report groups, waits for connections and rate-limited calls", asyn
   });
 
   const after = await metricsOf(service);
-  const risen = (name: string, labels?: Readonly<Record<string, string>>) =>
+  const increaseOf = (name: string, labels?: Readonly<Record<string, string>>) =>
     figure(after, name, labels)! - figure(before, name, labels)!;
   for (const group of ["bookings", "changes", "shipment_reads"]) {
-    expect(risen("shipments_group_size_count", { group }), group).toBe(1);
-    expect(risen("shipments_group_size_sum", { group }), group).toBe(1);
-    expect(risen("shipments_group_wait_seconds_count", { group }), group).toBe(1);
+    expect(increaseOf("shipments_group_size_count", { group }), group).toBe(1);
+    expect(increaseOf("shipments_group_size_sum", { group }), group).toBe(1);
+    expect(increaseOf("shipments_group_wait_seconds_count", { group }), group).toBe(1);
   }
-  expect(risen("shipments_database_wait_seconds_count")).toBeGreaterThan(3);
-  expect(risen("shipments_rate_limited_total", { class: "quote" })).toBeGreaterThan(0);
-  expect(risen("shipments_rate_limited_total", { class: "write" })).toBe(0);
+  expect(increaseOf("shipments_database_wait_seconds_count")).toBeGreaterThan(3);
+  expect(increaseOf("shipments_rate_limited_total", { class: "quote" })).toBeGreaterThan(0);
+  expect(increaseOf("shipments_rate_limited_total", { class: "write" })).toBe(0);
 });
 
 test("metrics report webhook attempts by outcome, and a replica's due work", async () => {
@@ -101,10 +101,10 @@ test("metrics report webhook attempts by outcome, and a replica's due work", asy
   );
 
   const after = await metricsOf(service);
-  const risen = (outcome: string) =>
+  const increaseOf = (outcome: string) =>
     figure(after, "shipments_queue_processed_total", { queue: "webhooks", outcome })! -
     figure(before, "shipments_queue_processed_total", { queue: "webhooks", outcome })!;
-  expect([risen("delivered"), risen("rejected"), risen("unanswered")]).toEqual([1, 1, 1]);
+  expect([increaseOf("delivered"), increaseOf("rejected"), increaseOf("unanswered")]).toEqual([1, 1, 1]);
 
   // PostgreSQL counts rows with a delay of some seconds. A replica polls them once at startup, and then rarely.
   await eventually("the rows of events to be counted", async () => {
@@ -112,7 +112,7 @@ test("metrics report webhook attempts by outcome, and a replica's due work", asy
     return tables.some(({ table, rows }) => table === "event" && rows > 0);
   });
   const replica = await startReplica(service.databaseUrl);
-  const seen = await eventually("the replica to have looked", async () => {
+  const seen = await eventually("the replica to poll", async () => {
     const metrics = await metricsOf(replica);
     const purged = figure(metrics, "shipments_purged_rows_total", { kind: "stored_responses" });
     const events = figure(metrics, "shipments_table_rows", { table: "event" }) ?? 0;

@@ -8,7 +8,7 @@ import { freePort } from "../support/free-port.ts";
 import { parsePrometheus } from "../support/metrics.ts";
 import { untilRefused, rawHttp } from "../support/raw-http.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
-import { type LogLine, startStarting } from "../support/service-process.ts";
+import { type LogLine, spawnService } from "../support/service-process.ts";
 import { startService } from "../support/service.ts";
 
 const service = await startService({ operationsPort: 0 });
@@ -88,7 +88,7 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
 
 test("before the database is available the operations server responds, and the public ports are closed", async () => {
   const [port, grpcPort] = [await freePort(), await freePort()];
-  const starting = startStarting({
+  const starting = spawnService({
     HOST: "127.0.0.1",
     PORT: `${port}`,
     GRPC_PORT: `${grpcPort}`,
@@ -96,7 +96,7 @@ test("before the database is available the operations server responds, and the p
     DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
   });
   const waiting = ({ msg }: LogLine) => String(msg).startsWith("waiting for the database");
-  await eventually("it to wait for the database", () => starting.log().some(waiting));
+  await eventually("the service to wait for the database", () => starting.log().some(waiting));
   const { operations } = starting.log().find(({ msg }) => msg === "starting")!;
   expect(operations).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const { request } = endpointsAt(operations as string, "");

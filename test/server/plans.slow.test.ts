@@ -18,7 +18,7 @@ import { postForm, signIn } from "../support/browser.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods } from "../support/described-services.ts";
 import { eventually } from "../support/eventually.ts";
-import { fillTables, type Filled } from "../support/fill-tables.ts";
+import { fillTables, type FilledRecords } from "../support/fill-tables.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { startGeocoder } from "../support/geocoder.ts";
 import { createMethodCalls, type MethodCaller } from "../support/method-calls.ts";
@@ -128,14 +128,14 @@ const filterValues = (fields: Readonly<Record<string, unknown>>): Record<string,
 });
 
 /** Combinations of shipment filters that share an index. */
-const FILTERS_TOGETHER: readonly ((values: Record<string, unknown>) => Record<string, unknown>)[] = [
+const FILTER_COMBINATIONS: readonly ((values: Record<string, unknown>) => Record<string, unknown>)[] = [
   ({ customer_id }) => ({ customer_id, failed: true }),
   ({ status }) => ({ status, order_by: "total" }),
   ({ status }) => ({ status, order_by: "pickup_window" }),
 ];
 
-/** Indexes that only statements in `OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS` use. */
-const INDEXES_OF_OTHERS = ["payment_notice_of_test", "payment_connection_account"];
+/** Indexes that only statements in `STATEMENTS_OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS` use. */
+const INDEXES_OF_OTHER_TESTS = ["payment_notice_of_test", "payment_connection_account"];
 
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
 
@@ -165,12 +165,12 @@ describe.each([
     const stays = new Set(again.filter(readsTooMuch).map(({ statement }) => statement));
     expect(found.filter(({ statement }) => stays.has(statement)).map(described)).toEqual([]);
     // Releases before 18 may choose different plans, such as a scan of the whole table.
-    expect(plans.filter(hasNoOtherWay).map(described)).toEqual([]);
+    expect(plans.filter(lacksAlternative).map(described)).toEqual([]);
   });
 });
 
 /** Beginnings of statements for distributed databases, which have different plans. */
-const OF_DISTRIBUTED = [
+const STATEMENTS_OF_DISTRIBUTED = [
   "select sum(result::float8) as size from run_command",
   "select name as",
   "select customer_id::float8 as id from customer_alias where",
@@ -179,7 +179,7 @@ const OF_DISTRIBUTED = [
 ];
 
 /** Beginnings of statements whose setup this test does not create. */
-const OF_OTHER_SETUPS = [
+const STATEMENTS_OF_OTHER_SETUPS = [
   // Runs only if there are more shipments than an export can contain.
   "select exists (select from (",
   // Needs a test twin that is connected to Stripe's test mode.
@@ -215,7 +215,7 @@ test("checks every statement in the source", () => {
   const unseen = SOURCE.filter(
     ([file, sql]) =>
       !RUN_BY_OTHER_TESTS.includes(file) &&
-      ![...OF_DISTRIBUTED, ...OF_OTHER_SETUPS].some((begin) => sql.startsWith(begin)) &&
+      ![...STATEMENTS_OF_DISTRIBUTED, ...STATEMENTS_OF_OTHER_SETUPS].some((begin) => sql.startsWith(begin)) &&
       !statements.some((it) => it.includes(sql)),
   );
   expect(unseen).toEqual([]);
@@ -232,7 +232,7 @@ test("every index of the schema serves a statement", async () => {
      where relnamespace = 'public'::regnamespace and not indisunique`,
   );
   const unused = rows.map(({ name }) => name).filter((name) => !usedIndexes.has(name));
-  expect(unused.filter((name) => !INDEXES_OF_OTHERS.includes(name))).toEqual([]);
+  expect(unused.filter((name) => !INDEXES_OF_OTHER_TESTS.includes(name))).toEqual([]);
 });
 
 async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]> {
@@ -241,7 +241,7 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
   owned.defer(database.drop);
   const sql = await connectTo(database.url);
   owned.defer(() => sql.end());
-  await leaveUnanalyzed(sql);
+  await disableAnalysis(sql);
   if (kept) await sql.query("vacuum analyze");
   await alterDatabase(sql, `plan_cache_mode = ${mode}`);
   await announcePlans(sql);
@@ -265,28 +265,28 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
   const workspace = await service.addWorkspace();
   const operator = await service.addOperator();
   const callers = { workspace, stripe, operator };
-  const everything = async (filled?: Filled) => {
+  const everything = async (filled?: FilledRecords) => {
     await callEverything(service, callers, sql, filled);
-    await tellRecipient(service, workspace, mails);
+    await sendRecipientEmail(service, workspace, mails);
   };
   if (kept) await everything();
   const filled = await fillTables(sql, workspace.id, ROWS);
   const before = log.notices.length;
-  if (kept) owned.defer(letMinutePass());
+  if (kept) owned.defer(advanceMinute());
   await everything(filled);
   await service.close();
   return plansIn(log.notices.slice(before));
 }
 
 /** Advances all of this process's clocks by a minute. Returns a function that restores them. */
-function letMinutePass(): () => void {
+function advanceMinute(): () => void {
   const now = performance.now.bind(performance);
   const later = vi.spyOn(performance, "now").mockImplementation(() => now() + MINUTE_MS);
   return () => later.mockRestore();
 }
 
 /** Disables the automatic analysis of all tables. */
-async function leaveUnanalyzed(sql: pg.Client): Promise<void> {
+async function disableAnalysis(sql: pg.Client): Promise<void> {
   const { rows } = await sql.query(
     `select format('alter table %I set (autovacuum_enabled = off)', relname) as alter
      from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
@@ -299,7 +299,7 @@ async function callEverything(
   service: TestService,
   callers: MethodCaller,
   sql: pg.Client,
-  filled: Filled | undefined,
+  filled: FilledRecords | undefined,
 ): Promise<void> {
   const { workspace } = callers;
   const operatorKey = callers.operator.key;
@@ -335,7 +335,7 @@ async function callEverything(
   await data(service.as(workspace.apiKey).searchShipments({ text: "missing 4711" }));
   await useSessions(service, workspace, operatorKey);
   await useMails(service, workspace, sql);
-  await useSeveral(service, workspace);
+  await callBatchMethods(service, workspace);
   await track(service, workspace);
   await movePicture(service, workspace);
   await simulate(service, workspace.twin);
@@ -367,7 +367,7 @@ function pagesOf({ name, input }: DescMethod, fields: Record<string, unknown>) {
   return [
     of,
     ...filters.map((filter) => ({ ...of, [filter]: values[filter] })),
-    ...(name === "ListShipments" ? FILTERS_TOGETHER.map((pick) => pick(values)) : []),
+    ...(name === "ListShipments" ? FILTER_COMBINATIONS.map((pick) => pick(values)) : []),
   ];
 }
 
@@ -424,7 +424,11 @@ async function useMails(service: TestService, { apiKey }: TestWorkspace, sql: pg
 }
 
 /** Sends an email to a recipient and unsubscribes the recipient. */
-async function tellRecipient(service: TestService, { apiKey }: TestWorkspace, { mails }: MailServer): Promise<void> {
+async function sendRecipientEmail(
+  service: TestService,
+  { apiKey }: TestWorkspace,
+  { mails }: MailServer,
+): Promise<void> {
   await data(service.as(apiKey).updateWorkspace({ notifies_recipients: true }));
   const recipient_email = `${randomUUID()}@example.org`;
   await eventually("the change to be known", async () => {
@@ -467,7 +471,7 @@ async function movePicture(service: TestService, { apiKey }: TestWorkspace): Pro
   const as = service.as(apiKey);
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
   await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
-  await eventually("it to be moved", async () => {
+  await eventually("the picture to be moved", async () => {
     const moved = "select 1 from proof_picture where shipment_reference = ? and content is null";
     return (await service.app.em.execute(moved, [shipment])).length > 0;
   });
@@ -475,7 +479,7 @@ async function movePicture(service: TestService, { apiKey }: TestWorkspace): Pro
 }
 
 /** Books with a quote, and reads and changes several shipments in one call each. */
-async function useSeveral(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
+async function callBatchMethods(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const { body } = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
   const shipments = [
     (await book(service, apiKey, { quote_id: body.id })).reference,
@@ -503,7 +507,7 @@ async function simulate(service: TestService, { id, apiKey }: TestWorkspace): Pr
   const next = (change: string) =>
     service.app.em.execute(`update simulation ${change} where workspace_id = ? returning next_try_at`, [id]);
   await next("set next_try_at = 'epoch'");
-  await eventually("it to be parked", async () => {
+  await eventually("the simulation to be parked", async () => {
     const rows = await next("set taken = taken");
     return rows.every(({ next_try_at: time }) => time === null);
   });
@@ -551,7 +555,7 @@ function readsTooMuch({ statement, nodes }: RunPlan): boolean {
 }
 
 /** Whether PostgreSQL could not use an index for a statement that should use one. */
-function hasNoOtherWay({ statement, nodes }: RunPlan): boolean {
+function lacksAlternative({ statement, nodes }: RunPlan): boolean {
   return !mayReadMuch(statement) && nodes.some((node) => node.Disabled);
 }
 

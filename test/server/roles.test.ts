@@ -42,7 +42,7 @@ function neededRole(method: DescMethod): Role {
 }
 
 /** Returns nonexistent ids for a method's path fields. */
-function idsOfNothing(method: DescMethod): Record<string, string> {
+function unknownIds(method: DescMethod): Record<string, string> {
   return Object.fromEntries(pathFields(method).map((name) => [name, "999999999"]));
 }
 
@@ -51,7 +51,7 @@ const named = (methods: readonly DescMethod[]) =>
 
 /** Calls a method on every path over JSON. Returns the responses without values that differ between calls. */
 async function byJson(method: DescMethod, apiKey: string | undefined) {
-  const answers = httpCalls(method, idsOfNothing(method)).map(async (call) => {
+  const answers = httpCalls(method, unknownIds(method)).map(async (call) => {
     const { status, headers, text, body } = await service.request(call.path, {
       ...(apiKey === undefined ? {} : { apiKey }),
       method: call.method,

@@ -113,7 +113,7 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     const { data } = await shipments.createShipment(RPC_BOOKING, { headers });
     booked.push(data!.reference);
   };
-  const anew = async (call: (shipments: ReturnType<typeof shipmentsBy>) => Promise<unknown>) => {
+  const onNewConnection = async (call: (shipments: ReturnType<typeof shipmentsBy>) => Promise<unknown>) => {
     const session = new Http2SessionManager(grpcUrl);
     await call(shipmentsBy(session)).finally(() => session.abort());
   };
@@ -121,7 +121,7 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
    * Retries a stream that was refused unprocessed because its connection was closing. Every gRPC
    * client retries such streams (RFC 9113, section 8.7).
    */
-  const again = (call: () => Promise<unknown>) =>
+  const retry = (call: () => Promise<unknown>) =>
     call().catch((error: unknown) => {
       if (!String(error).includes("NGHTTP2_REFUSED_STREAM")) throw error;
       return call();
@@ -135,10 +135,10 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     () => book(false),
     () => send(quoting, "/v1/quotes", COVERED_ROUTE),
     () => book(booking),
-    () => again(() => quotes!.quoteShipment(RPC_ROUTE, { headers })),
-    () => again(() => bookBy(bookings!)),
-    () => anew((shipments) => shipments.quoteShipment(RPC_ROUTE, { headers })),
-    () => anew(bookBy),
+    () => retry(() => quotes!.quoteShipment(RPC_ROUTE, { headers })),
+    () => retry(() => bookBy(bookings!)),
+    () => onNewConnection((shipments) => shipments.quoteShipment(RPC_ROUTE, { headers })),
+    () => onNewConnection(bookBy),
   ];
 }
 

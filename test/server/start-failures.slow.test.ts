@@ -7,7 +7,7 @@ import { runProcess, startCommand, type Environment } from "../support/command.t
 import { createDatabase, connectTo } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { OF_PROCESS, startStarting } from "../support/service-process.ts";
+import { OF_PROCESS, spawnService } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const database = await createDatabase();
@@ -160,8 +160,8 @@ test.each([
   ["that ends every connection", (socket: Socket) => void socket.end()],
 ])("waits for a database %s and names its address", async (_, answer) => {
   const port = await listenSomewhere(createServer(answer));
-  const served = startStarting({ DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` });
-  const line = await eventually("the log to say so", () => served.log().find(({ level }) => level === "warn"));
+  const served = spawnService({ DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` });
+  const line = await eventually("the log to report it", () => served.log().find(({ level }) => level === "warn"));
   expect(line.msg).toMatch(
     new RegExp(
       `^waiting for the database: 127.0.0.1:${port} (does not answer|closes the connection at once); check DATABASE_URL$`,
@@ -172,8 +172,8 @@ test.each([
 });
 
 test("waits for a database that is down and logs it in one line without a stack trace", async () => {
-  const served = startStarting({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
-  const line = await eventually("the log to say so", () => served.log().find(({ level }) => level === "warn"));
+  const served = spawnService({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
+  const line = await eventually("the log to report it", () => served.log().find(({ level }) => level === "warn"));
   expect(line).toEqual({
     ...OF_PROCESS,
     level: "warn",

@@ -59,11 +59,11 @@ beforeAll(async () => {
   await service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
   const delivery = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, delivery)).toMatchObject([{ status: 500 }]);
-  await tellRecipient();
+  await sendRecipientEmail();
 });
 
 /** Sends a recipient email in a separate process, so that no other emails are sent. */
-async function tellRecipient(): Promise<void> {
+async function sendRecipientEmail(): Promise<void> {
   await service.as(apiKey).updateWorkspace({ notifies_recipients: true });
   const mails = await startMailServer();
   const notifying = await startReplica(log.url, {
@@ -71,7 +71,7 @@ async function tellRecipient(): Promise<void> {
     mail: { smtpUrl: mails.url, from: "no-reply@example.org" },
   });
   await bookAnd(notifying, apiKey, ["pay"], { recipient_email: "ada@example.org" });
-  const mail = await eventually("a mail to the recipient", () => mails.mails[0]);
+  const mail = await eventually("an email to the recipient", () => mails.mails[0]);
   const { pathname } = new URL(mail.headers["list-unsubscribe"]!.slice(1, -1));
   expect((await fetch(notifying.httpUrl + pathname, { method: "POST" })).status).toBe(200);
 }
@@ -108,7 +108,7 @@ test("the log detects text in a statement", async () => {
 });
 
 /** Beginnings of statements that access data of several or all workspaces, with the reason. */
-const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[] = [
+const PLATFORM_STATEMENTS: readonly (readonly [beginning: string, because: string])[] = [
   ["select workspace_id::float8 as workspace, id as webhook, failing", "what is due anywhere is leased"],
   [
     "select min(created_at)::text as first, max(created_at)::text as last from ( select created_at from kept_answer",
@@ -198,9 +198,9 @@ test("every statement on workspace data has one workspace as a parameter, or is 
   const tables = new RegExp(`\\b(?:from|join|into|update) "?(?:${DISTRIBUTED_TABLES.join("|")})\\b`);
   const statements = [...new Set(log.statements.map((text) => text.replace(/\s+/g, " ").trim()))];
   const unnamed = statements.filter((text) => tables.test(text) && !NAMES_WORKSPACE.some((form) => form.test(text)));
-  const isListed = (text: string) => OF_THE_PLATFORM.some(([start]) => text.startsWith(start));
+  const isListed = (text: string) => PLATFORM_STATEMENTS.some(([start]) => text.startsWith(start));
   expect(unnamed.filter((text) => !isListed(text))).toEqual([]);
-  const unused = OF_THE_PLATFORM.filter(([start]) => !unnamed.some((text) => text.startsWith(start)));
+  const unused = PLATFORM_STATEMENTS.filter(([start]) => !unnamed.some((text) => text.startsWith(start)));
   // On a cluster, workers read the due work, and their statements are not in this log.
   if (inject("adminDatabaseUrls").length === 1) expect(unused).toEqual([]);
 });

@@ -203,7 +203,7 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
   const body = { ...BOOKING, simulation: { scenario: "stuck", step_seconds: 86_400 } };
   for (let i = 0; i < 2; i++) await service.request("/v1/shipments", { apiKey, body });
   // After this, the workspace's data must not change in the background.
-  const delivery = await eventually("the end of the deliveries", async () => {
+  const delivery = await eventually("the deliveries to finish", async () => {
     const deliveries = await deliveriesOf(service, apiKey, webhook);
     return deliveries.every(({ status }) => status === "delivered") && deliveries[0];
   });
@@ -263,7 +263,7 @@ function withName(value: unknown, name: string | number): unknown {
 }
 
 /** A response: the status and the headers over HTTP, and the text, or the refusal. */
-type Seen = Readonly<Record<string, unknown>>;
+type ComparableResponse = Readonly<Record<string, unknown>>;
 
 /** Returns the whole HTTP responses on every path of the method. A stream without a path is called with Connect. */
 async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) {
@@ -300,7 +300,7 @@ async function askRpc(protocol: keyof typeof PROTOCOLS, method: DescMethod, fiel
  * Returns responses in comparable form. Errors are unchanged. Others lose random references, ids
  * and times, and the name in the call.
  */
-function comparable(answers: readonly Seen[], named: string | number): unknown {
+function comparable(answers: readonly ComparableResponse[], named: string | number): unknown {
   return answers.map((answer) => {
     if ((answer["status"] as number) >= 300) return answer;
     return JSON.stringify(answer)

@@ -46,7 +46,7 @@ export interface PendingFault {
   release(): void;
 }
 
-interface Planned {
+interface PlannedFault {
   readonly line: string;
   readonly fault: Fault;
   left: number;
@@ -55,20 +55,20 @@ interface Planned {
 }
 
 /** A response stored for an idempotency key, even if it could not be sent. */
-interface StoredAnswer {
+interface StoredResponse {
   readonly status: number;
   readonly body: object;
 }
 
 /** An account's request that has an idempotency key. */
-interface Keyed {
+interface KeyedRequest {
   readonly request: string;
   readonly startedSeconds: number;
-  answer: StoredAnswer | undefined;
+  answer: StoredResponse | undefined;
 }
 
 /** A parsed request. */
-interface Received {
+interface ParsedRequest {
   readonly method: string;
   readonly path: string;
   /** The body's form parameters, or the query for reads. */
@@ -94,8 +94,8 @@ export class StripeServer {
   readonly processed: ProcessedRequest[] = [];
 
   readonly #directory: Directory;
-  readonly #faults: Planned[] = [];
-  readonly #keyed = new Map<string, Keyed>();
+  readonly #faults: PlannedFault[] = [];
+  readonly #keyed = new Map<string, KeyedRequest>();
   #server: Server | undefined;
   #port = 0;
 
@@ -167,9 +167,9 @@ export class StripeServer {
 
   /** Checks a request in the same order as Stripe, and processes it. */
   async #answer(
-    received: Received,
-    planned: Planned | undefined,
-  ): Promise<StoredAnswer & { readonly isReplayed?: boolean }> {
+    received: ParsedRequest,
+    planned: PlannedFault | undefined,
+  ): Promise<StoredResponse & { readonly isReplayed?: boolean }> {
     try {
       const { stamp, connect } = this.#directory;
       const { key, own } = this.#authenticate(received.request);
@@ -210,7 +210,7 @@ export class StripeServer {
    *
    * @throws StripeRefusal if the key was used for a different request, or if the earlier request is still running
    */
-  #begin({ account }: Books, { idempotencyKey, path, form }: Received): StoredAnswer | undefined {
+  #begin({ account }: Books, { idempotencyKey, path, form }: ParsedRequest): StoredResponse | undefined {
     if (idempotencyKey === undefined) return undefined;
     const name = `${account.id} ${idempotencyKey}`;
     const request = `${path} ${form}`;
@@ -234,7 +234,7 @@ export class StripeServer {
   }
 
   /** Stores a response for its idempotency key. Includes failures, but not rate limiting. */
-  #finish({ account }: Books, { idempotencyKey }: Received, answer: StoredAnswer): void {
+  #finish({ account }: Books, { idempotencyKey }: ParsedRequest, answer: StoredResponse): void {
     const name = `${account.id} ${idempotencyKey}`;
     const keyed = this.#keyed.get(name);
     if (answer.status === 429) this.#keyed.delete(name);
@@ -242,7 +242,7 @@ export class StripeServer {
   }
 }
 
-async function receive(request: IncomingMessage): Promise<Received> {
+async function receive(request: IncomingMessage): Promise<ParsedRequest> {
   const body = Buffer.concat(await request.toArray()).toString();
   const { method = "", url = "" } = request;
   const { pathname: path, search } = new URL(url, "http://stripe");
@@ -261,7 +261,7 @@ function header(request: IncomingMessage, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function findRoute({ method, path }: Received): { route: Route; id: string } {
+function findRoute({ method, path }: ParsedRequest): { route: Route; id: string } {
   for (const route of ROUTES) {
     const match = route.method === method ? route.path.exec(path) : null;
     if (match !== null) return { route, id: match.groups?.["id"] ?? "" };
@@ -269,7 +269,7 @@ function findRoute({ method, path }: Received): { route: Route; id: string } {
   throw invalidRequest(`Unrecognized request URL (${method}: ${path}).`, { status: 404 });
 }
 
-function carryOut(books: Books, run: () => object, refusal?: StripeRefusal): StoredAnswer {
+function carryOut(books: Books, run: () => object, refusal?: StripeRefusal): StoredResponse {
   if (refusal !== undefined) return refusedBy(refusal);
   try {
     books.expireDue();
@@ -280,7 +280,7 @@ function carryOut(books: Books, run: () => object, refusal?: StripeRefusal): Sto
 }
 
 /** Converts a StripeRefusal to a response. @throws any other error */
-function refusedBy(error: unknown): StoredAnswer {
+function refusedBy(error: unknown): StoredResponse {
   if (!(error instanceof StripeRefusal)) throw error;
   return { status: error.status, body: { error: error.error } };
 }

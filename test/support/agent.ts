@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import type { Endpoints } from "./endpoints.ts";
 
 /** Result of a tool call: structured data and the equivalent text, or an error text. */
-interface ToolAnswer {
+interface ToolResult {
   readonly json: any;
   readonly isError: boolean;
   /** Size of the text in bytes. */
@@ -13,7 +13,7 @@ interface ToolAnswer {
 /** An agent that uses a Model Context Protocol (MCP) client. */
 export interface Agent {
   readonly client: Client;
-  call(name: string, args?: Record<string, unknown>): Promise<ToolAnswer>;
+  call(name: string, args?: Record<string, unknown>): Promise<ToolResult>;
 }
 
 /** Connects the official MCP client with a workspace's key. Defaults to protocol revision 2025. */

@@ -40,8 +40,8 @@ export function startBookingLoad(
       acknowledgedAtMs.push(performance.now());
       return true;
     }
-    const what = answer === undefined ? "lost" : `${answer.status} ${answer.body?.message}`;
-    refused.set(what, (refused.get(what) ?? 0) + 1);
+    const outcome = answer === undefined ? "lost" : `${answer.status} ${answer.body?.message}`;
+    refused.set(outcome, (refused.get(outcome) ?? 0) + 1);
     return false;
   }
 

@@ -11,7 +11,7 @@ const REPOSITORY = join(import.meta.dirname, "../..");
 export type Environment = Readonly<Record<string, string>>;
 
 /** Exit code and output of a command that has exited. */
-export interface Ended {
+export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -23,7 +23,7 @@ export interface Running {
   /** Standard output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<CommandResult>;
 }
 
 /** Starts `shipments <args>` in a separate process, which is killed at the end of the test. */
@@ -83,14 +83,14 @@ for (const name of ["stdout", "stderr"] as const) {
 }
 
 /** Runs `shipments <args>` in this process. Starting a process takes longer than most commands. */
-export async function runCommand(args: readonly string[], environment: Environment): Promise<Ended> {
+export async function runCommand(args: readonly string[], environment: Environment): Promise<CommandResult> {
   const terminal = { env: environment, stdout: "", stderr: "" };
   const code = await terminals.run(terminal, () => runCommandLine(["node", "shipments", ...args]));
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
 
 /** Runs `shipments <args>` in a separate process until it exits. */
-export function runProcess(args: readonly string[], environment: Environment): Promise<Ended> {
+export function runProcess(args: readonly string[], environment: Environment): Promise<CommandResult> {
   return startCommand(args, environment).ended;
 }
 

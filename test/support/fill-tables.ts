@@ -2,7 +2,7 @@ import type pg from "pg";
 import { insertCustomers, insertShipments } from "./insert-shipments.ts";
 
 /** Records in a filled database that calls can name. */
-export interface Filled {
+export interface FilledRecords {
   /** Id of a customer with a tenth of the workspace's shipments. */
   readonly customer: number;
   /** Reference of a shipment with events in the workspace. */
@@ -15,7 +15,7 @@ export interface Filled {
  * Inserts `rows` rows into every growing table. If a workspace can have many rows in a table, half of them belong to
  * the workspace `own`, and each other row to a different workspace. One percent is old enough to be purged.
  */
-export async function fillTables(sql: pg.Client, own: number, rows: number): Promise<Filled> {
+export async function fillTables(sql: pg.Client, own: number, rows: number): Promise<FilledRecords> {
   const half = rows / 2;
   // Disables triggers and foreign keys: the events have no consumers, and the keys are known to be valid.
   await sql.query("set session_replication_role = replica");
@@ -33,22 +33,22 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
     externalReference: "'order ' || i",
   });
   const webhook = `wh_${"0".repeat(24)}`;
-  const whose = `case when i <= ${half} then ${own} else ${other} + i end`;
+  const workspaceOfRow = `case when i <= ${half} then ${own} else ${other} + i end`;
   const age = "(now() - case when i % 100 = 0 then interval '101 days' else i * interval '1 minute' end)";
   const hash = (salt: string) => `translate(encode(sha256(('${salt}' || i)::bytea), 'base64'), '+/=', '-_')`;
   const values: Readonly<Record<string, string>> = {
     "customer (workspace_id, name, email, email_lower, created_at)": `
-      ${whose}, 'Other ' || i, 'o' || i || '@example.org', 'o' || i || '@example.org', now()`,
+      ${workspaceOfRow}, 'Other ' || i, 'o' || i || '@example.org', 'o' || i || '@example.org', now()`,
     "courier (workspace_id, id, name, external_id, created_at, updated_at)": `
-      ${whose}, 'cou_' || i, 'Rider', 'rider ' || i, ${age}, ${age}`,
+      ${workspaceOfRow}, 'cou_' || i, 'Rider', 'rider ' || i, ${age}, ${age}`,
     "kept_answer (workspace_id, key, method, request_digest, response, created_at)": `
-      ${whose}, 'key' || i, 'm', 'd', '', ${age}`,
+      ${workspaceOfRow}, 'key' || i, 'm', 'd', '', ${age}`,
     "operator_stored_response (operator, key, method, request_digest, response, created_at)": `
       1 + i % 2, 'key' || i, 'm', 'd', '', ${age}`,
     "api_request (workspace_id, started_at, method, outcome, code, http_status, duration_ms, request_id, caller)": `
-      ${whose}, ${age}, 'CreateShipment', 'succeeded', 'ok', 201, 3, 'r' || i, 'Shop'`,
+      ${workspaceOfRow}, ${age}, 'CreateShipment', 'succeeded', 'ok', 201, 3, 'r' || i, 'Shop'`,
     "usage_hour (workspace_id, hour, limit_class, calls)": `
-      ${whose}, date_trunc('hour', ${age}, 'UTC') - i % ${half} * interval '1 hour', 'quote', 1`,
+      ${workspaceOfRow}, date_trunc('hour', ${age}, 'UTC') - i % ${half} * interval '1 hour', 'quote', 1`,
     "api_key (hash, workspace_id, id, last4, created_at, changed_at, ends_at)": `
       ${hash("key")}, ${other} + i, 'key_' || i, 'abcd', now(), ${age}, case when i % 100 = 0 then ${age} end`,
     "operator (name, email, kind, role, created_at)": `
@@ -65,14 +65,14 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
     "mail (kind, state, email, created_at, next_attempt_at)": `
       'sign_in', case i % 10 when 1 then 'waiting' else 'sent' end, 'p' || i || '@example.org', ${age}, ${age}`,
     "recipient_notice (workspace_id, shipment_reference, kind, state, created_at, next_attempt_at)": `
-      ${whose}, 'SHP-' || i, 'delivered', case i % 10 when 1 then 'waiting' else 'sent' end, ${age}, now() + interval '1 day'`,
-    "recipient_opt_out (workspace_id, email_hash, created_at)": `${whose}, 'hmac:' || ${hash("email")}, now()`,
+      ${workspaceOfRow}, 'SHP-' || i, 'delivered', case i % 10 when 1 then 'waiting' else 'sent' end, ${age}, now() + interval '1 day'`,
+    "recipient_opt_out (workspace_id, email_hash, created_at)": `${workspaceOfRow}, 'hmac:' || ${hash("email")}, now()`,
     "audit_entry (created_at, actor, actor_name, operator_id, action, subject, workspace_id, changes)": `
-      ${age}, 'operator', 'o', 1 + i % 2, case i % 2 when 0 then 'CreateOperator' else 'UpdateOperator' end, 'operator/' || i % 2, ${whose}, '[]'`,
+      ${age}, 'operator', 'o', 1 + i % 2, case i % 2 when 0 then 'CreateOperator' else 'UpdateOperator' end, 'operator/' || i % 2, ${workspaceOfRow}, '[]'`,
     "webhook (workspace_id, id, url, types, secrets, disabled_reason, created_at, updated_at)": `
       ${other} + i, '${webhook}', 'https://example.com', '{*}', '[]', 'request', now(), now()`,
     "webhook_delivery (workspace_id, webhook_id, subject, number, type, status, created_at, ended_at, next_attempt_at)": `
-      ${whose}, '${webhook}', 'SHP-0', 1, 'shipment.created',
+      ${workspaceOfRow}, '${webhook}', 'SHP-0', 1, 'shipment.created',
       case when i % 10 = 1 then 'pending' else 'delivered' end, now(),
       case when i % 10 <> 1 then ${age} end,
       case when i % 10 = 1 then now() + interval '1 day' end`,

@@ -26,7 +26,7 @@ export interface ForeignCall {
 }
 
 /** Result of a call as grpcio reports it. */
-export interface ForeignAnswer {
+export interface ForeignResult {
   readonly headers: Headers;
   readonly messages: readonly Buffer[];
   /** grpcio's name of the status, such as `OK` or `UNIMPLEMENTED`. */
@@ -47,7 +47,7 @@ interface Line {
   readonly trailers?: [string, string][];
 }
 
-type Pending = { -readonly [K in keyof ForeignAnswer]?: ForeignAnswer[K] } & { messages: Buffer[] };
+type Pending = { -readonly [K in keyof ForeignResult]?: ForeignResult[K] } & { messages: Buffer[] };
 
 /**
  * Makes all calls concurrently with grpcio. Resolves when all have completed.
@@ -59,7 +59,7 @@ export async function callByGrpcio(
   grpcUrl: string,
   calls: readonly ForeignCall[],
   onMessage: (message: Buffer) => void = () => undefined,
-): Promise<ForeignAnswer[]> {
+): Promise<ForeignResult[]> {
   const python = spawn(PYTHON, [SCRIPT], { stdio: ["pipe", "pipe", "pipe"] });
   let errors = "";
   python.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
@@ -71,7 +71,7 @@ export async function callByGrpcio(
     await note(answers[line.call]!, line, onMessage);
   }
   if ((await ended) !== 0) throw new Error(`the Python client failed: ${errors}`);
-  return answers as ForeignAnswer[];
+  return answers as ForeignResult[];
 }
 
 function written(call: ForeignCall) {

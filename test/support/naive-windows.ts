@@ -48,8 +48,8 @@ export function naiveWindowFee(
     return isOffered ? "0" : undefined;
   }
   if (schedule === undefined) return undefined;
-  const lasts = window.endMs - window.startMs;
-  if (lasts < 600_000 || lasts > 25 * 3_600_000) return undefined;
+  const durationMs = window.endMs - window.startMs;
+  if (durationMs < 600_000 || durationMs > 25 * 3_600_000) return undefined;
   if (window.startMs < nowMs + schedule.lead_time_minutes * 60_000) return undefined;
   const [today, date] = [nowMs, window.startMs].map((ms) => wallClock(schedule, ms).date);
   if (Date.parse(date!) - Date.parse(today!) > schedule.horizon_days * DAY_MS) return undefined;

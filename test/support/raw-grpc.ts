@@ -2,7 +2,7 @@ import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Response to a handwritten call. */
-export interface RawGrpcAnswer {
+export interface RawGrpcResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly trailers: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export interface RawGrpcAnswer {
 export type RawHeaders = Readonly<Record<string, string | string[]>>;
 
 /** Options for sending the body. By default it is sent whole. */
-interface Sending {
+interface SendOptions {
   /** Size of each chunk, in bytes. */
   readonly pieceBytes?: number;
   /** Whether the body is ended. `false` leaves it open. */
@@ -28,8 +28,8 @@ export function rawGrpc(
   path: string,
   headers: RawHeaders,
   body: Uint8Array,
-  { pieceBytes = Infinity, ends = true, windowBytes = 65_535 }: Sending = {},
-): Promise<RawGrpcAnswer> {
+  { pieceBytes = Infinity, ends = true, windowBytes = 65_535 }: SendOptions = {},
+): Promise<RawGrpcResponse> {
   return new Promise((resolve, reject) => {
     // Node's types lack these options.
     const options = {

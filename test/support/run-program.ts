@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Ended } from "./command.ts";
+import type { CommandResult } from "./command.ts";
 import { whenOver } from "./when-over.ts";
 
 /** Runs a program until it exits. Services in this process keep serving. */
@@ -8,7 +8,7 @@ export async function runProgram(
   command: string,
   args: readonly string[],
   options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
-): Promise<Ended> {
+): Promise<CommandResult> {
   const child = spawn(command, args, {
     ...options,
     stdio: ["ignore", "pipe", "pipe"],

@@ -29,11 +29,11 @@ export interface ServiceProcess extends Logging, Endpoints {
  * kills the process at its end.
  */
 export function startServiceProcess(environment: Environment, args: readonly string[] = []): Promise<ServiceProcess> {
-  return untilListening(startStarting(environment, args));
+  return untilListening(spawnService(environment, args));
 }
 
 /** Starts the service without waiting. A service without its database never listens. */
-export function startStarting(environment: Environment, args: readonly string[] = []): Logging {
+export function spawnService(environment: Environment, args: readonly string[] = []): Logging {
   const running = startCommand(["serve", ...args], { ...FREE_PORTS, ...environment });
   return { ...running, log: () => logLines(running.stdout()) };
 }

@@ -45,7 +45,7 @@ export async function untilDelivered(
 ): Promise<string[]> {
   const client = await connectTo(service.databaseUrl);
   const delivered = "select from webhook_delivery where webhook_id = $1 and status = 'delivered'";
-  await eventually("the end of all deliveries", async () => {
+  await eventually("all deliveries to finish", async () => {
     return (await client.query(delivered, [webhook.id])).rowCount === count;
   });
   return receiver.received.map(({ headers }) => headers["webhook-id"] as string);

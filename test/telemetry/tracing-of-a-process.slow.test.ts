@@ -149,19 +149,19 @@ test("without an endpoint no tracing code is loaded, and log lines have the call
 });
 
 /** Variables that a service with tracing enabled would reject. */
-const ODD = {
+const INVALID_SETTINGS = {
   OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/protobuf",
   OTEL_TRACES_SAMPLER: "sometimes",
   OTEL_TRACES_SAMPLER_ARG: "many",
   OTEL_RESOURCE_ATTRIBUTES: "production",
 };
-const ODD_ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" };
+const INVALID_ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" };
 
 test.for([
-  ["without an endpoint", { ...ODD, OTEL_TRACES_EXPORTER: "zipkin", OTEL_SDK_DISABLED: "perhaps" }],
-  ["with the exporter none", { ...ODD, ...ODD_ENDPOINT, OTEL_TRACES_EXPORTER: "none" }],
-  ["with the SDK disabled", { ...ODD, ...ODD_ENDPOINT, OTEL_SDK_DISABLED: "true" }],
+  ["without an endpoint", { ...INVALID_SETTINGS, OTEL_TRACES_EXPORTER: "zipkin", OTEL_SDK_DISABLED: "perhaps" }],
+  ["with the exporter none", { ...INVALID_SETTINGS, ...INVALID_ENDPOINT, OTEL_TRACES_EXPORTER: "none" }],
+  ["with the SDK disabled", { ...INVALID_SETTINGS, ...INVALID_ENDPOINT, OTEL_SDK_DISABLED: "true" }],
 ] as const)("%s, other tracing variables may have any value", async ([, environment]) => {
   const service = await start(environment);
   expect((await quote(service, "odd")).status).toBe(200);
@@ -169,33 +169,36 @@ test.for([
 });
 
 /** Endpoints that do not accept traces. */
-const DEAF: readonly (readonly [what: string, start: () => Promise<string>])[] = [
+const FAILING_RECEIVERS: readonly (readonly [what: string, start: () => Promise<string>])[] = [
   ["that is down", async () => "http://127.0.0.1:1"],
   ["that accepts traces and never responds", startSilentServer],
   ["that refuses them", startRefusingReceiver],
 ];
 
-test.for(DEAF)("a receiver %s does not affect responses and causes one warning", async ([, startReceiver]) => {
-  const service = await start({
-    OTEL_EXPORTER_OTLP_ENDPOINT: await startReceiver(),
-    OTEL_EXPORTER_OTLP_TIMEOUT: "300",
-  });
-  for (let i = 0; i < 3; i++) {
-    const requestId = `unsent-${i}`;
-    const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
-    expect(status).toBe(201);
-    await quote(service, requestId);
-    await eventually("the warning", () => warnings(service).length > 0);
-  }
-  expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
-  expect(warnings(service)).toEqual([
-    expect.objectContaining({
-      level: "warn",
-      notLogged: 0,
-      msg: expect.stringMatching(/^tracing: \d+ spans were dropped: /),
-    }),
-  ]);
-});
+test.for(FAILING_RECEIVERS)(
+  "a receiver %s does not affect responses and causes one warning",
+  async ([, startReceiver]) => {
+    const service = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: await startReceiver(),
+      OTEL_EXPORTER_OTLP_TIMEOUT: "300",
+    });
+    for (let i = 0; i < 3; i++) {
+      const requestId = `unsent-${i}`;
+      const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
+      expect(status).toBe(201);
+      await quote(service, requestId);
+      await eventually("the warning", () => warnings(service).length > 0);
+    }
+    expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
+    expect(warnings(service)).toEqual([
+      expect.objectContaining({
+        level: "warn",
+        notLogged: 0,
+        msg: expect.stringMatching(/^tracing: \d+ spans were dropped: /),
+      }),
+    ]);
+  },
+);
 
 const warnings = (service: ServiceProcess): LogLine[] =>
   service.log().filter(({ msg }) => String(msg).startsWith("tracing:"));

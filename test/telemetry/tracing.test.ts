@@ -176,9 +176,9 @@ test("a span of a client error is not an error, and a call without a key has no 
     },
   });
 
-  const nobody = service.grpcClient("shp_nobody");
+  const unauthenticated = service.grpcClient("shp_nobody");
   const headers = { "x-request-id": "nobody" };
-  await expect(nobody.getShipment({ shipment: NO_REFERENCE }, { headers })).rejects.toMatchObject({
+  await expect(unauthenticated.getShipment({ shipment: NO_REFERENCE }, { headers })).rejects.toMatchObject({
     code: Code.Unauthenticated,
   });
   expect(await otlp.treeOf("nobody", 1)).toEqual({

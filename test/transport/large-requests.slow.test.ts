@@ -127,7 +127,7 @@ describe("a request for an RPC with a larger limit", () => {
     expect((await put("/v1/parcels/1", Buffer.from("small"))).status).toBe(200);
 
     open[0]!.destroy();
-    await eventually("room for the third", async () => {
+    await eventually("capacity for the third request", async () => {
       return (await put("/v1/parcels/1", Buffer.alloc(3 * MIB))).status === 200;
     });
     open[1]!.write(Buffer.alloc(MAX_BYTES - MIB));
@@ -153,7 +153,7 @@ describe("a request for an RPC with a larger limit", () => {
       await once(session, "remoteSettings");
       session.destroy();
     }
-    await eventually("room", async () => {
+    await eventually("capacity", async () => {
       return (await put("/v1/parcels/1", Buffer.alloc(60 * MIB))).status === 200;
     });
   });

@@ -291,7 +291,7 @@ test("a person who operates the platform must have an email", async () => {
 type Step = Readonly<Record<string, FieldForm>>;
 
 /** Result of an update: the refusal, or the data without values that distinguish the two records. */
-interface Result {
+interface UpdateResult {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly refused?: { readonly message: string; readonly errors: object; readonly code: string };
 }
@@ -309,7 +309,7 @@ function fieldOf({ input }: DescMethodUnary, name: string): DescField {
 }
 
 /** Updates a record over JSON, or over another transport that clears lists and maps by naming them in `clear`. */
-async function resultOf(update: Update, name: string | number, step: Step, door: Door = "json"): Promise<Result> {
+async function resultOf(update: Update, name: string | number, step: Step, door: Door = "json"): Promise<UpdateResult> {
   const { parent, localName } = update.method;
   const forms = Object.entries(step)
     .filter(([, form]) => form !== "absent")

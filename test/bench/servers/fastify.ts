@@ -79,7 +79,7 @@ const WITHOUT_PROGRESS = {
 };
 
 /** Customer fields that shipments do not show. */
-const UNSHOWN = {
+const HIDDEN = {
   phone: null,
   notes: null,
   default_pickup: null,
@@ -93,7 +93,7 @@ function shipmentOf(row: Row): Row {
   const { customer_id: id, name, email, id_number, version } = row;
   return {
     ...withFees(row),
-    customer: { id, name, email, id_number, ...UNSHOWN },
+    customer: { id, name, email, id_number, ...HIDDEN },
     etag: String(version),
     test: false,
     tracking_url: null,

@@ -104,9 +104,9 @@ describe("computes the distance in meters to the nearest zone", () => {
 
 test("a point outside is at least 1 m away, even if its distance rounds to 0", () => {
   const slope = createCoverage([zone([ring("10 10, 12 10, 10 12, 10 10")])]);
-  const hairAbove = { lat: 11.750000000000002, lng: 10.25 };
-  expect(slope.covers(hairAbove)).toBe(false);
-  expect(slope.metersToNearestZone(hairAbove)).toBe(1);
+  const justAbove = { lat: 11.750000000000002, lng: 10.25 };
+  expect(slope.covers(justAbove)).toBe(false);
+  expect(slope.metersToNearestZone(justAbove)).toBe(1);
 });
 
 test("covers agrees with checking every polygon, for many triangles and points", () => {

@@ -173,7 +173,7 @@ function isValid(rings: Corner[][]): boolean {
   const loops = rings.map(segmentsOf);
   return (
     loops.every((loop) => loop.length >= 3 && isSimple(loop)) &&
-    loops.every((loop, i) => loops.every((other, j) => i >= j || goTogether(loop, other, i === 0)))
+    loops.every((loop, i) => loops.every((other, j) => i >= j || areCompatible(loop, other, i === 0)))
   );
 }
 
@@ -197,7 +197,7 @@ function isSimple(loop: Segment[]): boolean {
  * Whether two rings are compatible: splits each edge where it meets the other ring, and checks where
  * each part's midpoint is.
  */
-function goTogether(a: Segment[], b: Segment[], within: boolean): boolean {
+function areCompatible(a: Segment[], b: Segment[], within: boolean): boolean {
   for (const s of a) for (const t of b) if (common(s, t).overlap) return false;
   return (
     middles(b, a).every((middle) => holds(a, middle) === within) && middles(a, b).every((middle) => !holds(b, middle))

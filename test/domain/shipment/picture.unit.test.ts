@@ -154,7 +154,7 @@ describe("a picture is recognized by its bytes", () => {
   });
 
   test("accepts or refuses any bytes, and the cleaned picture stays the same when it is cleaned again", async () => {
-    const bent = (bytes: Buffer) =>
+    const corrupted = (bytes: Buffer) =>
       fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { maxLength: 8 }).map((changes) => {
         const copy = Buffer.from(bytes);
         for (const [at, byte] of changes) copy[at] = byte;
@@ -165,7 +165,7 @@ describe("a picture is recognized by its bytes", () => {
       [cleanPng, signature],
     ] as const) {
       await fc.assert(
-        fc.asyncProperty(fc.oneof(bent(whole), fc.uint8Array({ maxLength: 200 })), async (bytes) => {
+        fc.asyncProperty(fc.oneof(corrupted(whole), fc.uint8Array({ maxLength: 200 })), async (bytes) => {
           const { picture } = await clean(bytes);
           if (picture !== undefined) expect(await clean(picture)).toEqual({ picture });
         }),
@@ -223,21 +223,21 @@ test.each([0, 1] as const)("the image data of a PNG must fill its rows exactly (
 
 describe("refuses a picture that no decoder can draw", () => {
   const rows = (filter = 0) => Buffer.concat(Array.from({ length: 3 }, () => Buffer.alloc(21, filter)));
-  const sound = deflateSync(rows());
+  const valid = deflateSync(rows());
   test.each<[string, Buffer]>([
     ["image data that are not compressed", png({}, rows())],
-    ["image data that end early", png({}, sound.subarray(0, -5))],
-    ["image data whose checksum is wrong", png({}, Buffer.concat([sound.subarray(0, -1), Buffer.of(0)]))],
-    ["bytes after the image data", png({}, Buffer.concat([sound, Buffer.from("PK")]))],
+    ["image data that end early", png({}, valid.subarray(0, -5))],
+    ["image data whose checksum is wrong", png({}, Buffer.concat([valid.subarray(0, -1), Buffer.of(0)]))],
+    ["bytes after the image data", png({}, Buffer.concat([valid, Buffer.from("PK")]))],
     ["image data that inflate to much more", png({}, deflateSync(Buffer.alloc(1_000_000)))],
     ["an unknown filter", png({}, deflateSync(rows(5)))],
-    ["image data in separate places", png({}, sound, chunk("IDAT", ""), chunk("tEXt", "a\0b"))],
-    ["an unknown color type", png({ color: 5 }, sound)],
-    ["a depth that its color type does not have", png({ depth: 4 }, sound)],
-    ["an unknown interlace method", png({ interlace: 2 }, sound)],
+    ["image data in separate places", png({}, valid, chunk("IDAT", ""), chunk("tEXt", "a\0b"))],
+    ["an unknown color type", png({ color: 5 }, valid)],
+    ["a depth that its color type does not have", png({ depth: 4 }, valid)],
+    ["an unknown interlace method", png({ interlace: 2 }, valid)],
     ["colors without a palette", png({ color: 3 }, deflateSync(Buffer.alloc(18)))],
   ])("PNG: %s", async (_, bytes) => {
-    expect(await cleanPng(png({}, sound))).toEqual({ picture: png({}, sound) });
+    expect(await cleanPng(png({}, valid))).toEqual({ picture: png({}, valid) });
     expect(await cleanPng(bytes)).toEqual({ error: "must be a complete PNG" });
   });
 

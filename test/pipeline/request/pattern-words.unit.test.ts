@@ -8,17 +8,17 @@ const ONE_LINE = "^[^\\n\\r]*$";
 
 test("every pattern except the single-line one has a description", async () => {
   const methods = await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods));
-  const unsaid = methods.flat().flatMap(({ input }) => unsaidIn(input));
-  expect([...new Set(unsaid)]).toEqual([]);
+  const undescribed = methods.flat().flatMap(({ input }) => undescribedIn(input));
+  expect([...new Set(undescribed)]).toEqual([]);
 });
 
-function unsaidIn({ fields, typeName }: DescMessage): string[] {
+function undescribedIn({ fields, typeName }: DescMessage): string[] {
   return fields.flatMap((field) => {
     const { message, name } = field;
-    if (message) return unsaidIn(message);
+    if (message) return undescribedIn(message);
     const patterns = patternsOf(getOption(field, rules)).filter((it) => it !== ONE_LINE);
-    const isSaid = patterns.length === 0 || getOption(field, pattern_means) !== "";
-    return isSaid ? [] : [`${typeName}.${name}`];
+    const isDescribed = patterns.length === 0 || getOption(field, pattern_means) !== "";
+    return isDescribed ? [] : [`${typeName}.${name}`];
   });
 }
 

@@ -192,7 +192,7 @@ test("metrics count and time calls by method and code, and report the pool and t
 
   const pools = "shipments_database_connections";
   // Background work uses a connection briefly.
-  const { status, headers, metrics } = await eventually("a pool that rests", async () => {
+  const { status, headers, metrics } = await eventually("an idle pool", async () => {
     const { text, ...answer } = await served.request("/metrics");
     const metrics = parsePrometheus(text);
     return valueOf(metrics.get(pools)!, { state: "busy" }) === 0 && { ...answer, metrics };

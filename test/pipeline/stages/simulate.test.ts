@@ -257,7 +257,7 @@ test.each(["JSON", ...NAMES])(
   },
 );
 
-const ODD = [
+const INVALID_VALUES = [
   "",
   ",",
   "nonsense",
@@ -283,18 +283,18 @@ const ODD = [
   Array.from({ length: 900 }, () => "unavailable").join(","),
 ];
 
-const ODD_TEXT =
+const INVALID_TEXT =
   "Simulate must be one or more of these, separated by commas, each once: unavailable, rate_limited, slow=MS (up to 10000), lose_answer and, for calls that write, in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).";
 
 test("refuses invalid Simulate values over every protocol, without side effects", async () => {
   const before = await count(twin.id);
-  for (const simulate of ODD) {
-    const what = simulate.slice(0, 50);
-    expect(await bookByJson(simulate), what).toEqual({
+  for (const simulate of INVALID_VALUES) {
+    const shortValue = simulate.slice(0, 50);
+    expect(await bookByJson(simulate), shortValue).toEqual({
       status: 422,
       simulated: null,
       retryAfter: null,
-      body: errorBody(ODD_TEXT, "simulate"),
+      body: errorBody(INVALID_TEXT, "simulate"),
     });
   }
   for (const protocol of NAMES) {

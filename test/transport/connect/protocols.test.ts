@@ -73,7 +73,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     expect(await rpcError(client().cancelShipment({ shipment }))).toEqual(
       rpcRefusal("ResourceExhausted", "BODY_TOO_LARGE", "The body is larger than 64 KiB.", "body"),
     );
-    await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
+    await eventually("the call to finish", async () => (await callsInFlight(service)) === 0);
   });
 
   test("returns the caller's request id", async () => {
@@ -262,7 +262,7 @@ describe("a request for an unknown RPC", () => {
   test("leaves no call in flight, however large its body", async () => {
     const headers = { "content-type": "application/grpc", te: "trailers" };
     await rawGrpc(service.grpcUrl, "/nothing", headers, frame(Buffer.alloc(5_000_000)));
-    await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
+    await eventually("the call to finish", async () => (await callsInFlight(service)) === 0);
   });
 
   test("with a content type of no protocol returns 415, with the usual body", async () => {

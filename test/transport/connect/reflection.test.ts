@@ -203,11 +203,11 @@ async function rebuild(...symbols: string[]): Promise<FileRegistry> {
       questions.push(...proto.dependency.filter((name) => !found.has(name)).map(file));
     }
   }
-  return createFileRegistry(create(FileDescriptorSetSchema, { file: inOrder([...found.values()]) }));
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: sortByImports([...found.values()]) }));
 }
 
 /** Sorts files so that each follows its imports, as a registry requires. */
-function inOrder<T extends { name: string; dependency: string[] }>(files: readonly T[]): T[] {
+function sortByImports<T extends { name: string; dependency: string[] }>(files: readonly T[]): T[] {
   const sorted = new Map<string, T>();
   const add = (it: T) => {
     if (sorted.has(it.name)) return;

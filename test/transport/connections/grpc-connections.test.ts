@@ -113,7 +113,7 @@ test("a new connection replaces an idle one, not one with a call in flight", asy
   const idleClosed = once(idle, "close");
   const newcomer = call(await openSession(port));
   await idleClosed;
-  await eventually("the newcomer's call", () => held.length === 3);
+  await eventually("the new connection's call", () => held.length === 3);
   answerAtOnce(held[0]!);
   answerAtOnce(held[2]!);
   expect(await Promise.all([answer, newcomer])).toEqual(["0", "0"]);
@@ -151,7 +151,7 @@ test("closes a connection that is not read, however large its flow-control windo
   stream.on("error", () => undefined);
   await once(stream, "response");
   proxy.hang();
-  await eventually("the end of the connection", () => server.openConnections() === 0);
+  await eventually("the connection to close", () => server.openConnections() === 0);
 });
 
 test("limits all unread responses together and resets those that waited longest", async () => {
@@ -160,7 +160,7 @@ test("limits all unread responses together and resets those that waited longest"
   const stalled = await openSession(port, 0);
   let reset = 0;
   for (let i = 0; i < 20; i++) void call(stalled).then(() => reset++);
-  await eventually("some to be reset", () => reset >= 13);
+  await eventually("some calls to be reset", () => reset >= 13);
   await sleep(100);
   expect(reset).toBe(13);
 });

@@ -96,7 +96,7 @@ test("closes a connection that is not read, and others continue", async () => {
   stalled.write(GET);
   await once(stalled, "readable");
   const other = open(port).resume();
-  await eventually("the end of the stalled one", async () => {
+  await eventually("the stalled connection to close", async () => {
     other.write(GET);
     await sleep(20);
     return answered[0]?.destroyed;
@@ -120,7 +120,7 @@ test("pipelined calls beyond the limit of a connection wait and are served in or
   const numbers = Array.from({ length: 60 }, (_, i) => i);
   const head = (i: number) => `GET /v1/x HTTP/1.1\r\nHost: here\r\nWhich: ${i}\r\n\r\n`;
   socket.write(numbers.map(head).join(""));
-  await eventually("all answers", () => text.includes("<59>"));
+  await eventually("all responses", () => text.includes("<59>"));
   expect([...text.matchAll(/<(\d+)>/g)].map(([, number]) => Number(number))).toEqual(numbers);
   expect(most).toBe(5);
 });

@@ -15,7 +15,7 @@ import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { setLimit } from "../../support/platform.ts";
-import { frame, rawGrpc, type RawGrpcAnswer, type RawHeaders } from "../../support/raw-grpc.ts";
+import { frame, rawGrpc, type RawGrpcResponse, type RawHeaders } from "../../support/raw-grpc.ts";
 import { startService } from "../../support/service.ts";
 import { RPC_BOOKING, RPC_ROUTE } from "../../support/bookings.ts";
 
@@ -36,7 +36,7 @@ const UNKNOWN_FIELD = Buffer.from([0xc0, 0x3e, 0x05]);
 const service = await startService();
 const { apiKey } = await service.addWorkspace();
 const { apiKey: otherKey } = await service.addWorkspace();
-const unlucky = await service.addWorkspace();
+const limitedWorkspace = await service.addWorkspace();
 const client = service.grpcClient(apiKey);
 for (let i = 0; i < 10; i++) await client.createShipment({ ...RPC_BOOKING, weightKg: 1 + i / 10 });
 
@@ -274,8 +274,8 @@ test.each(Object.entries(CASES))(
 );
 
 test("the fast path responds like Connect when a call exceeds the limit", async () => {
-  await setLimit(service.app.em, unlucky.id, "quote", { rate: 1, burst: 1 });
-  const headers = { ...KEYLESS, "x-api-key": unlucky.apiKey };
+  await setLimit(service.app.em, limitedWorkspace.id, "quote", { rate: 1, burst: 1 });
+  const headers = { ...KEYLESS, "x-api-key": limitedWorkspace.apiKey };
   const refused = (path: string) =>
     eventually("a call to be refused", async () => {
       const answer = await rawGrpc(service.grpcUrl, path, headers, GOOD);
@@ -289,8 +289,8 @@ test("the fast path responds like Connect when a call exceeds the limit", async 
 });
 
 /** Returns a response without the headers that vary between calls. */
-function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
-  const steady = (headers: RawGrpcAnswer["headers"]) => {
+function comparable({ status, headers, trailers, text }: RawGrpcResponse) {
+  const steady = (headers: RawGrpcResponse["headers"]) => {
     const { date, ratelimit, ...rest } = headers;
     const left = typeof ratelimit === "string" ? ratelimit.replace(/r=\d+;t=\d+/, "") : ratelimit;
     return { ...rest, ratelimit: left, dated: date !== undefined };
@@ -299,10 +299,10 @@ function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
 }
 
 /** Makes a call. Returns its response and the call counters that changed. */
-async function counted(call: () => Promise<RawGrpcAnswer>) {
+async function counted(call: () => Promise<RawGrpcResponse>) {
   const before = await requestCounts();
   const answer = await call();
-  await everyCallEnded();
+  await untilCallsFinish();
   const after = await requestCounts();
   const counts = [...after].filter(([labels, count]) => count !== (before.get(labels) ?? 0));
   return { answer, counts: counts.map(([labels]) => labels) };
@@ -314,8 +314,8 @@ async function requestCounts(): Promise<Map<string, number>> {
   return new Map(counts.map(([, labels, count]) => [labels as string, Number(count)]));
 }
 
-function everyCallEnded() {
-  return eventually("the end of every call", async () => (await callsInFlight(service)) === 0);
+function untilCallsFinish() {
+  return eventually("every call to finish", async () => (await callsInFlight(service)) === 0);
 }
 
 describe("a gRPC caller that disconnects", () => {
@@ -371,7 +371,7 @@ describe("a gRPC caller that disconnects", () => {
     const session = connect(service.grpcUrl).on("error", () => undefined);
     await once(session, "connect");
     await leave(session);
-    await everyCallEnded();
+    await untilCallsFinish();
     session.destroy();
     expect((await service.grpcClient(apiKey).quoteShipment(RPC_ROUTE)).covered).toBe(true);
   });
@@ -385,7 +385,7 @@ test("a gRPC caller that never reads its response counts as in flight until it d
   await once(stream, "response");
   expect(await callsInFlight(service)).toBe(1);
   session.destroy();
-  await everyCallEnded();
+  await untilCallsFinish();
 });
 
 test("refuses an empty body immediately, even if its caller must be looked up first", async () => {

@@ -22,14 +22,14 @@ async function guards(answer: Pick<Response, "headers"> | Promise<Pick<Response,
   };
 }
 
-type Ask = (service: TestService) => Promise<Pick<Response, "headers">>;
+type SendRequest = (service: TestService) => Promise<Pick<Response, "headers">>;
 
 const QUOTE = "/v1/shipments/quote";
 const CONNECT = "/shipments.v1.ShipmentService/QuoteShipment";
 const asPage = { accept: "text/html" };
 
 /** Requests whose responses are for one caller only. */
-const PRIVATE: Readonly<Record<string, Ask>> = {
+const PRIVATE: Readonly<Record<string, SendRequest>> = {
   "an answer of the JSON API": (to) => to.request(QUOTE, { apiKey, body: COVERED_ROUTE }),
   "a refusal of the JSON API": (to) => to.request(QUOTE, { apiKey, body: {} }),
   "a refusal of a credential": (to) => to.request(QUOTE, { body: {} }),
@@ -46,7 +46,7 @@ const PRIVATE: Readonly<Record<string, Ask>> = {
 };
 
 /** Requests whose responses browsers may cache but must revalidate, with the expected Cache-Control. */
-const KEPT: Readonly<Record<string, [cacheControl: string | null, ask: Ask]>> = {
+const KEPT: Readonly<Record<string, [cacheControl: string | null, ask: SendRequest]>> = {
   "the dashboard": ["no-cache", (to) => to.request("/", { headers: asPage })],
   "a guide": ["no-cache", (to) => to.request("/docs", { headers: asPage })],
   "the page of nothing": [null, (to) => to.request("/v1/nowhere", { headers: asPage })],

@@ -481,7 +481,7 @@ describe("a JSON response", () => {
 });
 
 describe("X-Request-Id", () => {
-  const MADE = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+  const GENERATED_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
   const ask = async (id: string | undefined, path = "/v1/shipments/quote") => {
     const headers: Record<string, string> = id === undefined ? {} : { "x-request-id": id };
     return (await service.request(path, { apiKey, body: COVERED_ROUTE, headers })).headers.get("x-request-id");
@@ -494,13 +494,13 @@ describe("X-Request-Id", () => {
   test.each(["", "x".repeat(129), "a b", "a\tb", "é"])(
     "is replaced unless it has 1 to 128 visible characters: %j",
     async (id) => {
-      expect(await ask(id)).toMatch(MADE);
+      expect(await ask(id)).toMatch(GENERATED_ID);
     },
   );
 
   test("is new for each call without one", async () => {
     const [first, second] = [await ask(undefined), await ask(undefined)];
-    expect([first, second]).toEqual([expect.stringMatching(MADE), expect.stringMatching(MADE)]);
+    expect([first, second]).toEqual([expect.stringMatching(GENERATED_ID), expect.stringMatching(GENERATED_ID)]);
     expect(first).not.toBe(second);
   });
 

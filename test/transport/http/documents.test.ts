@@ -211,7 +211,7 @@ describe("a caller that stops reading in the middle of a large document", async 
         slow.pause();
         setTimeout(() => slow.resume(), 1);
       });
-      await eventually("the document, or a cut", () => read > HUGE.length || slow.destroyed);
+      await eventually("the document or a disconnect", () => read > HUGE.length || slow.destroyed);
       expect(read).toBeGreaterThan(HUGE.length);
       await sleep(stallMs);
       stalled.resume();
@@ -230,7 +230,7 @@ describe("a caller that stops reading in the middle of a large document", async 
       // A caller that reads nothing for a second may be disconnected.
       await sleep(waitMs);
       for (const one of unread) one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));
-      await eventually("the end of each", () =>
+      await eventually("each connection to close", () =>
         unread.every(({ socket, taken }) => socket.destroyed || taken > HUGE.length),
       );
       const whole = unread.filter(({ taken }) => taken > HUGE.length).length;

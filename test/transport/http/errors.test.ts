@@ -330,10 +330,10 @@ describe("returns the first of several errors in the order of the checks", () =>
   });
 
   test("size, then type, syntax, fields, state", async () => {
-    const poor = await service.addWorkspace({ paymentProvider: undefined });
+    const unpayable = await service.addWorkspace({ paymentProvider: undefined });
     const statusOf = async (body: unknown, headers: Record<string, string> = {}) => {
       const answer = await service.request("/v1/shipments", {
-        apiKey: poor.apiKey,
+        apiKey: unpayable.apiKey,
         body,
         headers,
       });
@@ -432,7 +432,7 @@ test("a caller that disconnects in the middle of its body leaves no call in flig
     socket.write(`POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: 99\r\n\r\n${text}`);
     await eventually("the call in flight", async () => (await callsInFlight(service)) === 1);
     socket.destroy();
-    await eventually("the call over", async () => (await callsInFlight(service)) === 0);
+    await eventually("the call to finish", async () => (await callsInFlight(service)) === 0);
   }
 });
 

@@ -332,8 +332,8 @@ describe("a result is limited", () => {
       listed.push(...page.json.data.map((it: { reference: string }) => it.reference));
       token = page.json.next_page_token;
       const { length } = page.json.data;
-      const why = `Only ${length} of 10 fit, because a result has at most 20 kB.`;
-      expect(page.json.notice).toBe(token === "" ? RESULT_NOTE : `${why} ${continues("page_token", token!)}`);
+      const expectedNote = `Only ${length} of 10 fit, because a result has at most 20 kB.`;
+      expect(page.json.notice).toBe(token === "" ? RESULT_NOTE : `${expectedNote} ${continues("page_token", token!)}`);
     } while (token !== "");
     expect(listed).toEqual(references);
   });
