@@ -78,4 +78,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128163000-search-weeks.ts")).Migration20261128163000_search_weeks,
   "20261128183854-event-courier": async () =>
     (await import("./migrations/20261128183854-event-courier.ts")).Migration20261128183854_event_courier,
+  "20261128184840-courier-settings": async () =>
+    (await import("./migrations/20261128184840-courier-settings.ts")).Migration20261128184840_courier_settings,
 };

@@ -56,6 +56,8 @@ export interface WorkspaceCaller {
   readonly keyScope: KeyScope | undefined;
   /** The courier who opened a link, limited to the shipments assigned to the courier. Undefined for other callers. */
   readonly courier?: CallerCourier;
+  /** Whether the courier can change the order of the stops. Undefined for other callers. */
+  readonly canReorder?: boolean;
   /** Undefined for an API key and for a courier. */
   readonly member: Member | undefined;
   /** Returns the tracking link of a shipment. Undefined if tracking links are disabled. */

@@ -151,6 +151,17 @@ describeDashboard("a courier's day", (dashboard) => {
     expect(await actsOf(as, references[0]!)).toEqual(["shipment.at_pickup"]);
   });
 
+  test("starts with the stop that the courier chooses, where the workspace allows it", async () => {
+    const { as, references, openPhone } = await startRun(2);
+    for (const shipment of references) await as.advanceShipment({ shipment });
+    await as.updateWorkspace({ couriers_reorder_stops: true });
+    const { page } = await openPhone();
+    await nextStop(page).getByText(references[0]!).waitFor();
+    await page.getByRole("link", { name: /2 Prospect Park West/ }).tap();
+    await page.getByRole("button", { name: "Make next stop" }).tap();
+    await nextStop(page).getByText(references[1]!).waitFor();
+  });
+
   test("on two devices is recorded once, and shows what the dispatcher changed meanwhile", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

@@ -1159,6 +1159,20 @@ export declare type Run = Message<"shipments.v1.Run"> & {
    * @generated from field: repeated shipments.v1.Shipment shipments = 5;
    */
   shipments: Shipment[];
+
+  /**
+   * Whether the courier can change the order of the stops, with `AssignCourier`.
+   *
+   * @generated from field: bool can_reorder = 6;
+   */
+  canReorder: boolean;
+
+  /**
+   * Whether the workspace offers its couriers to share their location.
+   *
+   * @generated from field: bool wants_location = 7;
+   */
+  wantsLocation: boolean;
 };
 
 /**
@@ -1202,6 +1216,20 @@ export declare type RunValid = Message<"shipments.v1.Run"> & {
    * @generated from field: repeated shipments.v1.Shipment shipments = 5;
    */
   shipments: ShipmentValid[];
+
+  /**
+   * Whether the courier can change the order of the stops, with `AssignCourier`.
+   *
+   * @generated from field: bool can_reorder = 6;
+   */
+  canReorder: boolean;
+
+  /**
+   * Whether the workspace offers its couriers to share their location.
+   *
+   * @generated from field: bool wants_location = 7;
+   */
+  wantsLocation: boolean;
 };
 
 /**

@@ -144,6 +144,20 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
    * @generated from field: optional int32 late_after_minutes = 7;
    */
   lateAfterMinutes?: number | undefined;
+
+  /**
+   * Whether couriers can change the order of their stops.
+   *
+   * @generated from field: optional bool couriers_reorder_stops = 8;
+   */
+  couriersReorderStops?: boolean | undefined;
+
+  /**
+   * Whether couriers are offered to share their location.
+   *
+   * @generated from field: optional bool couriers_share_location = 9;
+   */
+  couriersShareLocation?: boolean | undefined;
 };
 
 export declare type UpdateWorkspaceRequestValid = UpdateWorkspaceRequest;
@@ -285,6 +299,20 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
    * @generated from field: int32 late_after_minutes = 14;
    */
   lateAfterMinutes: number;
+
+  /**
+   * Whether couriers can change the order of their stops. A test twin has the courier settings of its live workspace.
+   *
+   * @generated from field: bool couriers_reorder_stops = 15;
+   */
+  couriersReorderStops: boolean;
+
+  /**
+   * Whether couriers are offered to share their location. Each courier must agree.
+   *
+   * @generated from field: bool couriers_share_location = 16;
+   */
+  couriersShareLocation: boolean;
 };
 
 /**
@@ -392,6 +420,20 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
    * @generated from field: int32 late_after_minutes = 14;
    */
   lateAfterMinutes: number;
+
+  /**
+   * Whether couriers can change the order of their stops. A test twin has the courier settings of its live workspace.
+   *
+   * @generated from field: bool couriers_reorder_stops = 15;
+   */
+  couriersReorderStops: boolean;
+
+  /**
+   * Whether couriers are offered to share their location. Each courier must agree.
+   *
+   * @generated from field: bool couriers_share_location = 16;
+   */
+  couriersShareLocation: boolean;
 };
 
 /**

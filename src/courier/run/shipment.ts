@@ -62,6 +62,8 @@ export interface Shipment {
 export interface Run {
   readonly workspace_name: string;
   readonly time_zone: string;
+  readonly can_reorder?: boolean;
+  readonly wants_location?: boolean;
   readonly shipments: readonly Shipment[];
 }
 

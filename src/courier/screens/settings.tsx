@@ -17,16 +17,20 @@ export function Settings() {
   return (
     <details class="settings">
       <summary>{t.settings}</summary>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={state.isLocated}
-          onChange={(event) => void share(event.currentTarget.checked)}
-          aria-describedby="location-text"
-        />
-        {t.location}
-      </label>
-      <p id="location-text">{t.locationText}</p>
+      {state.run?.wants_location && (
+        <>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={state.isLocated}
+              onChange={(event) => void share(event.currentTarget.checked)}
+              aria-describedby="location-text"
+            />
+            {t.location}
+          </label>
+          <p id="location-text">{t.locationText}</p>
+        </>
+      )}
       {isRefused && (
         <p class="error" role="alert">
           {t.locationRefused}

@@ -70,7 +70,7 @@ function readState(): Promise<State> {
       connection: connection ?? "online",
       language: chooseLanguage([chosen, session?.courier.locale, ...navigator.languages]),
       navigation: (await tx.get("navigation")) ?? (/iPhone|iPad|Mac/.test(navigator.userAgent) ? "apple" : "geo"),
-      isLocated: (await tx.get("isLocated")) ?? false,
+      isLocated: run?.data.wants_location === true && ((await tx.get("isLocated")) ?? false),
       clockOffsetMs: (await tx.get("clockOffsetMs")) ?? 0,
     };
   });

@@ -1,12 +1,15 @@
-import { stopsOf } from "../run/stops.ts";
-import { paths } from "./route.ts";
+import { useState } from "preact/hooks";
+import { type Stop, stopsOf, tasksNow } from "../run/stops.ts";
+import { moveFirst } from "../sync/reorder.ts";
+import { paths, replaceScreen } from "./route.ts";
 import { useApp } from "./state.ts";
 import { StopView } from "./stop-view.tsx";
 
 /** A stop of the run, found by one of its tasks. */
 export function StopScreen({ shipment, end }: { readonly shipment: string; readonly end: string }) {
   const { state, t } = useApp();
-  const stop = stopsOf(state.shipments).find(({ tasks }) =>
+  const stops = stopsOf(state.shipments);
+  const stop = stops.find(({ tasks }) =>
     tasks.some((task) => task.shipment.reference === shipment && task.end === end),
   );
   return (
@@ -19,8 +22,33 @@ export function StopScreen({ shipment, end }: { readonly shipment: string; reado
       ) : (
         <section class="next">
           <StopView stop={stop} heading="h1" />
+          {state.run?.can_reorder && stop !== stops[0] && tasksNow(stop).length > 0 && <MoveFirst stop={stop} />}
         </section>
       )}
     </>
+  );
+}
+
+/** The button that makes a stop the next one. It needs a connection. */
+function MoveFirst({ stop }: { readonly stop: Stop }) {
+  const { t, synchronize } = useApp();
+  const [state, setState] = useState<"running" | "failed">();
+  const move = async () => {
+    setState("running");
+    if (!(await moveFirst(stop.tasks.map(({ shipment }) => shipment.reference)))) return setState("failed");
+    synchronize();
+    replaceScreen(paths.run);
+  };
+  return (
+    <div class="acts">
+      {state === "failed" && (
+        <p class="error" role="alert">
+          {t.notMoved}
+        </p>
+      )}
+      <button type="button" class="minor" disabled={state === "running"} onClick={() => void move()}>
+        {t.moveFirst}
+      </button>
+    </div>
   );
 }

@@ -9,6 +9,8 @@ export const de: Texts = {
   allDone: "Alle Stopps sind erledigt.",
   nextStop: "Nächster Stopp",
   laterStops: "Danach",
+  moveFirst: "Als nächsten Stopp",
+  notMoved: "Die Reihenfolge wurde nicht geändert. Prüfen Sie die Verbindung und versuchen Sie es erneut.",
   ended: "Heute erledigt",
   stop: { pickup: "Abholung", dropoff: "Zustellung" },
   late: "Verspätet",

@@ -10,6 +10,8 @@ export const en = {
   allDone: "All stops are done.",
   nextStop: "Next stop",
   laterStops: "After that",
+  moveFirst: "Make next stop",
+  notMoved: "The order was not changed. Check your connection and try again.",
   ended: "Done today",
   stop: { pickup: "Pickup", dropoff: "Delivery" } as Record<End, string>,
   late: "Late",

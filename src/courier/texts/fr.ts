@@ -10,6 +10,8 @@ export const fr: Texts = {
   allDone: "Tous les arrêts sont faits.",
   nextStop: "Prochain arrêt",
   laterStops: "Ensuite",
+  moveFirst: "Passer en premier",
+  notMoved: "L’ordre n’a pas été modifié. Vérifiez la connexion et réessayez.",
   ended: "Fait aujourd’hui",
   stop: { pickup: "Retrait", dropoff: "Livraison" },
   late: "En retard",

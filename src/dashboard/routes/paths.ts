@@ -98,7 +98,7 @@ export const paths = {
   }),
 };
 
-export type SettingsPart = "workspace" | "members" | "payments" | "tracking" | "limits";
+export type SettingsPart = "workspace" | "members" | "payments" | "tracking" | "couriers" | "limits";
 
 /** Returns the URL of a settings section. Defaults to the page's workspace. */
 export function settingsHref(part: SettingsPart, query?: Query, workspace?: bigint): string {

@@ -7,6 +7,7 @@ export function settingsParts(isTest: boolean): readonly { readonly id: Settings
     ...(isTest ? [] : [{ id: "members", label: "Members" } as const]),
     { id: "payments", label: "Payments" },
     { id: "tracking", label: "Tracking" },
+    { id: "couriers", label: "Couriers" },
     { id: "limits", label: "Limits" },
   ];
 }

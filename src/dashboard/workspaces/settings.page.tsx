@@ -12,6 +12,7 @@ import { useLocation } from "../routes/router.ts";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { PaymentsSection } from "./payments.tsx";
+import { CouriersSection } from "./couriers.tsx";
 import { settingsParts } from "./settings-parts.ts";
 import { paths } from "../routes/paths.ts";
 import { loadAccount } from "../api/sign-in.ts";
@@ -41,6 +42,7 @@ export function SettingsPage() {
           {!isTest && <MembersSection />}
           <PaymentsSection />
           {query.data?.data && <TrackingSection workspace={query.data.data} />}
+          {query.data?.data && <CouriersSection workspace={query.data.data} />}
           {query.data?.data?.limits && <LimitsSection limits={query.data.data.limits} />}
         </div>
       </div>

@@ -96,7 +96,8 @@ const FIND = `
     update courier_session set last_seen_at = now()
     where workspace_id = $1 and hash = $2 and last_seen_at < now() - interval '1 minute'
   )
-  select courier.id, courier.name, workspace.twin_of is not null as test, live.suspended_at is not null as suspended
+  select courier.id, courier.name, workspace.twin_of is not null as test, live.suspended_at is not null as suspended,
+    live.couriers_reorder_stops as "canReorder"
   from courier_session as session
     join courier_link as link on link.workspace_id = session.workspace_id and link.id = session.link_id
     join courier on courier.workspace_id = link.workspace_id and courier.id = link.courier_id
@@ -117,12 +118,13 @@ async function findCaller(
 ): Promise<WorkspaceCaller | undefined> {
   const workspaceId = workspaceOfToken(token);
   if (workspaceId === undefined) return undefined;
-  const [found] = await runStatement<CallerCourier & { test: boolean; suspended: boolean }>(em, FIND, [
-    workspaceId,
-    hashKey(token),
-  ]);
+  const [found] = await runStatement<CallerCourier & { test: boolean; suspended: boolean; canReorder: boolean }>(
+    em,
+    FIND,
+    [workspaceId, hashKey(token)],
+  );
   if (found === undefined) return undefined;
-  const { id, name, test, suspended } = found;
+  const { id, name, test, suspended, canReorder } = found;
   return {
     audience: "workspace",
     account: id,
@@ -134,6 +136,7 @@ async function findCaller(
     key: undefined,
     keyScope: "courier",
     courier: { id, name },
+    canReorder,
     member: undefined,
     ...(await findTracking(em, workspaceId)),
   };

@@ -16,7 +16,8 @@ const MAX_STOPS = 200;
 
 const COURIER = `
   select courier.id as courier, courier.name as "courierName", live.name as "workspaceName",
-    live.time_zone as "timeZone"
+    live.time_zone as "timeZone", live.couriers_reorder_stops as "canReorder",
+    live.couriers_share_location as "wantsLocation"
   from courier
     join workspace on workspace.id = courier.workspace_id
     join workspace as live on ${IS_LIVE_OF}
@@ -48,7 +49,8 @@ export const getRun: ServiceFunctions<typeof CourierService, Call, Deps>["getRun
   const id = request.courier === "me" ? courier?.id : request.courier;
   if (id === undefined || (courier !== undefined && courier.id !== id)) throw refuse("COURIER_NOT_FOUND");
   const [found] = await runStatement<
-    Readonly<Record<"courier" | "courierName" | "workspaceName" | "timeZone", string>>
+    Readonly<Record<"courier" | "courierName" | "workspaceName" | "timeZone", string>> &
+      Readonly<Record<"canReorder" | "wantsLocation", boolean>>
   >(deps.em, COURIER, [workspaceId, id]);
   if (found === undefined) throw refuse("COURIER_NOT_FOUND");
   const today = Temporal.Instant.fromEpochMilliseconds(timeOf(call, deps.now).getTime())

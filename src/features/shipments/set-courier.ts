@@ -25,6 +25,7 @@ export const COURIER_CHANGES = {
     changeShipment({ method: method.removeCourier, request, call, ...courierChange(call, request, toCourier(null)) }),
 
   assignCourier(request, call, { changeBatch }) {
+    assertMayAssign(call, request.courier);
     const load = courierOf(call, request.courier);
     return changeBatch({
       method: method.assignCourier,
@@ -52,6 +53,16 @@ export const COURIER_CHANGES = {
       pathOf: (index) => `shipments[${index}]`,
     }),
 } satisfies Partial<ShipmentFunctions>;
+
+/**
+ * Checks that a courier with a link only reorders own stops. Shipments of other couriers are not found.
+ *
+ * @throws Refusal SCOPE_INSUFFICIENT
+ */
+function assertMayAssign({ caller: { courier, canReorder = false } }: Call, to: string): void {
+  if (courier === undefined || (canReorder && courier.id === to)) return;
+  throw refuse("SCOPE_INSUFFICIENT", "The workspace does not allow couriers to assign shipments or reorder stops.");
+}
 
 /** @throws Refusal FIELD_INVALID if `courier_id` is combined with details */
 function assertNoDetails({ name, phone, vehicle, externalId: external_id }: SetCourierRequestValid): void {

@@ -23,6 +23,7 @@ export async function updateWorkspace(
   const { workspaceId } = call.caller;
   const { timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = request;
   const { notifiesRecipients, trackingLogo, lateAfterMinutes } = request;
+  const { couriersReorderStops, couriersShareLocation } = request;
   const parsed = timeZone === undefined ? undefined : parseTimeZone(timeZone);
   const logo = trackingLogo && (await parseLogo(trackingLogo));
   const workspace = (await lockWorkspace(em, workspaceId))!;
@@ -33,6 +34,8 @@ export async function updateWorkspace(
   workspace.trackingShowsCourier = trackingShowsCourier ?? workspace.trackingShowsCourier;
   workspace.notifiesRecipients = notifiesRecipients ?? workspace.notifiesRecipients;
   workspace.lateAfterMinutes = lateAfterMinutes ?? workspace.lateAfterMinutes;
+  workspace.couriersReorderStops = couriersReorderStops ?? workspace.couriersReorderStops;
+  workspace.couriersShareLocation = couriersShareLocation ?? workspace.couriersShareLocation;
   if (logo !== undefined) workspace.trackingLogo = logo;
   if (trackingContact !== undefined) workspace.trackingContact = trackingContact || null;
   await em.flush();
@@ -74,6 +77,8 @@ function recordedOf(workspace: Workspace) {
     tracking_logo: workspace.trackingLogo && hash("sha256", workspace.trackingLogo).slice(0, 12),
     notifies_recipients: workspace.notifiesRecipients,
     late_after_minutes: workspace.lateAfterMinutes,
+    couriers_reorder_stops: workspace.couriersReorderStops,
+    couriers_share_location: workspace.couriersShareLocation,
   };
 }
 

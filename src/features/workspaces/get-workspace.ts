@@ -44,6 +44,8 @@ export async function loadWorkspace(
     notifiesRecipients: live.notifiesRecipients,
     trackingLogo: live.trackingLogo ?? undefined,
     lateAfterMinutes: live.lateAfterMinutes,
+    couriersReorderStops: live.couriersReorderStops,
+    couriersShareLocation: live.couriersShareLocation,
   };
 }
 

@@ -48,6 +48,10 @@ export const Workspace = defineEntity({
     trackingEnabled: p.boolean().default(true),
     /** Whether tracking pages show the courier of a shipment in transit. */
     trackingShowsCourier: p.boolean().default(true),
+    /** Whether couriers can change the order of their stops. */
+    couriersReorderStops: p.boolean().default(false),
+    /** Whether couriers are offered to share their location. */
+    couriersShareLocation: p.boolean().default(true),
     /** Whether recipients are sent emails about their shipments. */
     notifiesRecipients: p.boolean().default(false),
     /** Contact for recipients: a phone number, an email or a URL. null if absent. */

@@ -179,7 +179,8 @@ test("a run lists the courier's open stops in order, then those completed today,
   const device = await signIn((await newLink()).token);
   const { body } = await device("/v1/couriers/me/run");
   const { shipments, ...run } = body.data;
-  expect(run).toEqual({ courier, courier_name: "Ada", workspace_name: "Test", time_zone: "UTC" });
+  const names = { courier_name: "Ada", workspace_name: "Test", time_zone: "UTC" };
+  expect(run).toEqual({ courier, ...names, can_reorder: false, wants_location: true });
   expect(shipments.map(({ reference }: any) => reference)).toEqual([first, second, third, done]);
   const shown = await device(`/v1/shipments/${first}`);
   expect(shipments[0]).toEqual(shown.body.data);
@@ -189,6 +190,29 @@ test("a run lists the courier's open stops in order, then those completed today,
   await expectRefused(as.getRun({ courier: "me" }), "COURIER_NOT_FOUND");
   const { body: other } = await device(`/v1/couriers/cou_${id}/run`);
   expect(other).toEqual(errorBody("Courier not found, or the courier is archived."));
+});
+
+test("a courier reorders own stops if the workspace allows it", async () => {
+  const { as, apiKey, courier, newLink, assign } = await newCourier();
+  const [first, second] = [await assign(1), await assign(2)];
+  const { reference: foreign } = await bookAnd(service, apiKey, ["pay"]);
+  const { token } = await newLink();
+  const shipments = [second, foreign, first].map((shipment, i) => ({ shipment, sequence: i + 1 }));
+  const denied = await (await signIn(token))("/v1/shipments/courier/batch", { courier, shipments });
+  expect([denied.status, denied.code]).toEqual([403, "SCOPE_INSUFFICIENT"]);
+  await data(as.updateWorkspace({ couriers_reorder_stops: true, couriers_share_location: false }));
+  const device = await signIn(token);
+  const { body } = await device("/v1/shipments/courier/batch", { courier, shipments });
+  expect(body.results.map(({ error }: any) => error?.code)).toEqual([undefined, "SHIPMENT_NOT_FOUND", undefined]);
+  const { body: run } = await device("/v1/couriers/me/run");
+  expect(run.data).toMatchObject({
+    can_reorder: true,
+    wants_location: false,
+    shipments: [{ reference: second }, { reference: first }],
+  });
+  const { id: other } = await data(as.createCourier({ name: "Grace" }));
+  const given = await device("/v1/shipments/courier/batch", { courier: other, shipments });
+  expect([given.status, given.code]).toEqual([403, "SCOPE_INSUFFICIENT"]);
 });
 
 test("a courier can access only assigned shipments, through the page's methods", async () => {
@@ -217,6 +241,7 @@ test("a courier can access only assigned shipments, through the page's methods",
   const allowed = (await describedMethods("workspace")).filter((method) => getOption(method, for_courier_links));
   expect(allowed.map(({ name }) => name).sort()).toEqual([
     "AdvanceShipment",
+    "AssignCourier",
     "GetRun",
     "GetShipment",
     "RecordAttempt",

@@ -30,6 +30,8 @@ async function expectWorkspace(payment_provider: string | null, booking_blockers
     tracking_shows_courier: true,
     notifies_recipients: false,
     late_after_minutes: 240,
+    couriers_reorder_stops: false,
+    couriers_share_location: true,
   };
   expect((await as.getWorkspace()).body).toEqual({
     data: { ...own, payment_provider, booking_blockers, limits: { ...limits, ...DEFAULT_LIMITS } },
