@@ -75,7 +75,8 @@ export function wholeNumber(flags: string, description: string, [min, max]: read
 
 async function withDatabase(waitMs: number, use: (database: CommandDatabase) => Promise<void>): Promise<void> {
   const { databaseUrl, dataDir, warnings } = readConfig(process.env);
-  // Prints only warnings about names that would select another database. `serve` prints all warnings.
+  // Prints only warnings about misspelled database variables, because the command would use another database. `serve`
+  // prints all warnings.
   const ofDatabase = databaseUrl === undefined ? warnings.filter((it) => / reads DATA/.test(it)) : [];
   for (const warning of ofDatabase) process.stderr.write(`${warning}\n`);
   const lease = databaseUrl === undefined ? await acquireForRun(dataDir) : undefined;

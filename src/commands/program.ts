@@ -62,9 +62,7 @@ function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-/**
- * Returns the message of an error. An AggregateError, for a host with several addresses, has no message of its own.
- */
+/** Returns the message of an error. An AggregateError, for a host with several addresses, has no message. */
 function reasonOf(error: unknown): string {
   if (error instanceof Refusal) return error.violations.map(lineOf).join("\n");
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("\n");

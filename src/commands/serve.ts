@@ -154,7 +154,7 @@ async function startTracing(
 /** Waits for the first tariff. Returns false if the service shuts down first. */
 async function untilServing(app: App, log: Logger): Promise<boolean> {
   const waiting = () => app.closedReason() === undefined && !app.hasTariff();
-  // In the demo, the tariff has just been published and will be loaded soon.
+  // Does not report at once, because in the demo the tariff has just been published.
   for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
     if (waitedMs === REPORT_AFTER_MS) {
       log.warn(`waiting for the first tariff: publish one with \`${COMMAND} tariff publish <file>\``);

@@ -41,7 +41,7 @@ export function createMapperCompiler(form: Form): (schema: DescMessage) => Mappe
     if (form.isMessage) entries.unshift(`$typeName: ${JSON.stringify(schema.typeName)}`);
     const names = converters.map((_, i) => `c${i}`).join(", ");
     const source = `return ({${names}}) => (fields) => ({ ${entries.join(", ")} })`;
-    // oxlint-disable-next-line typescript/no-implied-eval -- of names of the proto files alone
+    // oxlint-disable-next-line typescript/no-implied-eval -- the source contains only names from proto files
     const bind = new Function(source)() as (byName: object) => Mapper;
     mapper = bind(Object.fromEntries(converters.map((converter, i) => [`c${i}`, converter])));
     known.set(schema, mapper);

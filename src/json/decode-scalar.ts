@@ -30,8 +30,7 @@ export function integerBounds(rules: Pick<FieldRules, "type"> | undefined): Inte
 }
 
 /**
- * @param bounds bounds shown in the message about a value that is not an integer of the field's type. Validation
- * enforces them
+ * @param bounds range to name in the error about a value of another type. Validation enforces the range
  */
 export function compileScalar(
   scalar: ScalarType,

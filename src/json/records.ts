@@ -62,7 +62,7 @@ const compileJson = createMapperCompiler({
   time: jsonTime,
 });
 
-/** Compiles a conversion from records to messages. Messages share lists and maps with their records. */
+/** Compiles a conversion from records to messages. Lists and maps are not copied. */
 export function compileToMessage<Desc extends DescMessage>(schema: Desc) {
   return compileMessage(schema) as (record: RecordOf<MessageShape<Desc>>) => MessageShape<Desc>;
 }

@@ -9,9 +9,9 @@ export type ClientAddress = (peer: string | undefined, forwardedFor: string | un
 const WRITTEN = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/;
 
 /**
- * Creates a function that reads `X-Forwarded-For`, to which each proxy appends its client's address.
- * The function returns the rightmost address that is not a trusted proxy. Addresses further left can be
- * forged. If the peer is not a trusted proxy, all of them can be forged.
+ * Creates a function that reads `X-Forwarded-For`, to which each proxy appends its client's address. The function
+ * returns the rightmost address that is not a trusted proxy. Callers can forge the addresses to the left of it. If the
+ * peer is not a trusted proxy, they can forge all addresses, so the function returns the peer's address.
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return (peer) => peer ?? "";

@@ -133,8 +133,7 @@ export function aroundTransaction<Request, C, Deps, Response>(perform: AroundFun
 /**
  * Pairs a service's unary RPCs with their functions. The service's package determines the audience of the calls.
  *
- * @param own functions that share transactions or use several. They handle idempotency keys and audit
- *   entries themselves.
+ * @param own functions that manage their transactions, idempotency keys and audit entries themselves
  */
 export function listRpcs<S extends DescService, C extends AnyCall, Deps>(
   service: S,

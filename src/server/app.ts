@@ -104,7 +104,7 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
 
 export interface AppOverrides {
   readonly now?: () => Date;
-  /** Clock that is compared with the database's clock, in milliseconds since the epoch. */
+  /** Local clock to compare with the database's clock, in milliseconds since the epoch. */
   readonly clockMs?: () => number;
   /** Monotonic clock in milliseconds. */
   readonly monotonicMs?: () => number;
@@ -294,7 +294,7 @@ function createEventJson(): DispatchDeps["eventJson"] {
   return (event, of) => JSON.stringify(encode(eventMessage(event, of)));
 }
 
-/** Creates a rate limiter. With Redis all replicas share it, otherwise it is limited to this process. */
+/** Creates a rate limiter. With Redis, all replicas count calls together. Otherwise each process counts separately. */
 function createLimiter(
   { redisUrl }: AppConfig,
   { monotonicMs = () => performance.now(), maxWaitMs }: AppOverrides,

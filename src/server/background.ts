@@ -39,11 +39,11 @@ const GRACE_MS = 3_000;
 
 export interface Background {
   /**
-   * Starts following changes by other processes, the queues, recording key usage and call counts, the heartbeat,
-   * encryption of secrets, and purging. Resolves after keys and tariff have been loaded.
+   * Starts all background work: the change feed, queues, usage counts, heartbeat, encryption of secrets, and purges.
+   * Resolves after keys and tariff have been loaded.
    */
   start(): Promise<void>;
-  /** Waits up to 3 seconds for items in progress. The shutdown signal has stopped the queues. */
+  /** Waits up to 3 seconds for items in progress. Call it after the shutdown signal, which stops the queues. */
   stopQueues(): Promise<void>;
   /** Writes the final counts and key usage. Stops following changes. */
   close(): Promise<void>;
@@ -143,7 +143,7 @@ function follow(options: BackgroundDeps, loaded: () => void): ChangeFeed {
   });
 }
 
-/** @param givingUp aborts emails in flight and the recording of deliveries at shutdown */
+/** @param givingUp aborts, at shutdown, the emails in flight and the recording of deliveries */
 function createQueues(options: BackgroundDeps, givingUp: AbortSignal): readonly LeasedQueue[] {
   const { bucket, mails } = options;
   return [
@@ -161,7 +161,7 @@ function createReports({ em, log, usage, requestLog, repeat }: BackgroundDeps & 
   let running: Promise<unknown> | undefined;
   const report = (everyMs: number, write: () => Promise<void>) =>
     repeat(async () => {
-      // If the write fails, the counts stay in memory. Outages of the database are logged elsewhere.
+      // If the write fails, the counts stay in memory. `DatabaseContact` logs outages.
       await write().catch((error: unknown) => log.debug({ err: error }, "report not written"));
       return everyMs;
     });

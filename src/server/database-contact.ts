@@ -27,7 +27,7 @@ export function createDatabaseContact(options: {
   readonly log: Logger;
   /** Monotonic clock, in milliseconds. */
   readonly nowMs?: (() => number) | undefined;
-  /** Configures the maximum outage, after which `lostReason` returns a reason. */
+  /** Contains the duration of an outage after which `lostReason` returns a reason. */
   readonly config: Partial<Pick<Config, "maxDatabaseOutageSeconds">>;
 }): DatabaseContact {
   const { nowMs = () => performance.now() } = options;
@@ -55,8 +55,8 @@ export function createDatabaseContact(options: {
     reached() {
       const seconds = ageSeconds();
       reachedMs = nowMs();
-      // Without a failed operation, the database was reachable and this process was late, for example
-      // because it loaded a large tariff.
+      // If no operation failed, this process was busy, for example loading a large tariff, and the database was
+      // reachable.
       if (isAway && seconds >= MIN_SECONDS) {
         options.log.info({ seconds, notLogged }, "database reached");
         loggedMs = -Infinity;

@@ -55,7 +55,7 @@ export function createDatabaseFigures(options: {
 
   return {
     refresh: () =>
-      // The last metrics are kept if a reading fails. Outages are logged elsewhere.
+      // The last metrics are kept if a reading fails. `DatabaseContact` logs outages.
       readFigures().catch((error: unknown) => {
         log.debug({ err: error }, "figures not read");
         return RETRY_MS;

@@ -117,9 +117,9 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 }
 
 /**
- * Closes the ports of the public servers. Then closes connections, once their calls have ended or take
- * too long. Data that arrives while a connection closes is lost, so connections are closed immediately
- * after the event loop has polled.
+ * Closes the ports of the public servers. Then closes connections, once their calls have ended or take too long. Data
+ * that arrives while a connection closes is lost, so connections are closed right after the event loop has polled for
+ * data.
  */
 async function drain(
   { http, grpc, readiness, log }: Pick<LifecycleOptions, "http" | "grpc" | "readiness" | "log">,

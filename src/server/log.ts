@@ -21,8 +21,8 @@ export interface Log {
 const FLUSH_MS = 100;
 
 /**
- * Opens the log on standard output. By default it writes text on a terminal and JSON elsewhere. Keys
- * are truncated to their last four characters.
+ * Opens the log on standard output. By default it writes text on a terminal and JSON elsewhere. API keys in the log are
+ * truncated to their last four characters.
  */
 export async function createLog(config: Pick<Config, "logLevel" | "logFormat">): Promise<Log> {
   const format = config.logFormat ?? (process.stdout.isTTY ? "text" : "json");
@@ -66,7 +66,7 @@ async function textOutput(): Promise<Output> {
   return { stream, flush: async () => undefined };
 }
 
-/** Fields of a call's line that the text message contains. */
+/** Fields of a call that the text format includes in the message. */
 const CALL_FIELDS = [
   "requestId",
   "method",
@@ -81,7 +81,10 @@ const CALL_FIELDS = [
 ] as const;
 type CallLine = Readonly<Partial<Record<(typeof CALL_FIELDS)[number], string | number>>>;
 
-/** Returns the message. For calls it contains the method, HTTP status (0 without a response), gRPC code and so on. */
+/**
+ * Returns the message in the text format. For a call, it includes the method, HTTP status (0 if no response was sent),
+ * gRPC code, duration and caller.
+ */
 function describe(line: CallLine, message: string): string {
   const { method, path, status, code, durationMs, workspace, key, address, requestId } = line;
   if (durationMs === undefined) {

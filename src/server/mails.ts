@@ -33,7 +33,7 @@ export function createMails(deps: MailsDeps): CreateMailQueues | undefined {
     publicUrl,
     send: smtp.send,
     random: outside.random ?? Math.random,
-    // Emails to recipients mention no time zone.
+    // Emails do not name the tariff zone.
     zoneAt: () => undefined,
     contentOf: (kind, tracked, own) =>
       recipientMail(kind, tracked, own, preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES)),

@@ -21,8 +21,8 @@ export interface MetricSources {
 }
 
 /**
- * Adds the metrics that are read for each scrape, without querying the database. `createInstruments`
- * has the counters.
+ * Adds the metrics that are read for each scrape, without querying the database. `createInstruments` creates the other
+ * metrics.
  */
 export function addMetrics(registry: Registry, sources: MetricSources): void {
   const { servers } = sources;

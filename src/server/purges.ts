@@ -25,7 +25,7 @@ export interface PurgeOptions {
 /** Deletes expired rows. Returns their number. */
 export type Purge = (options: PurgeOptions) => Promise<number>;
 
-/** Deletions by the kind of expired data, as metrics name it. */
+/** Purges by kind of expired data. The kinds are labels in metrics. */
 export const PURGES = {
   stored_responses: ({ em }) => purgeStoredResponses(em),
   keys: ({ em }) => purgeKeys(em),

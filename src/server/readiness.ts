@@ -1,8 +1,8 @@
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
- * Creates the readiness in the phase "starting". Once open, the service is not ready until there is a tariff, but
- * serves calls that need no tariff, such as publishing the first.
+ * Creates the readiness of a process, which begins in the phase "starting". An open service without a tariff is not
+ * ready, but serves calls that need no tariff, such as publishing the first one.
  *
  * @param tariffVersion returns the version in force, `undefined` if there is none
  * @param degradedReason returns the reason why the service is degraded, `undefined` if it is not
@@ -36,7 +36,7 @@ export function createReadiness(tariffVersion: () => number | undefined, degrade
       shutdown.abort();
     },
     end: () => end.abort(),
-    /** Aborts at shutdown. Streams without an end then finish. */
+    /** Aborts at shutdown, which ends unlimited streams. */
     shutdownSignal: shutdown.signal,
     /** Aborts when connections are closed and the remaining calls are aborted. */
     endSignal: end.signal,

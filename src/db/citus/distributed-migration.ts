@@ -3,7 +3,7 @@ import type { Constructor } from "@mikro-orm/postgresql";
 import { distributeTableSql, SET_SEQUENTIAL } from "./distributed.ts";
 
 /** Adapts a migration to a distributed database. */
-export function forDistributed(migration: Constructor<Whole>): Constructor<Whole> {
+export function forDistributed(migration: Constructor<ApplicableMigration>): Constructor<ApplicableMigration> {
   return class extends migration {
     override getQueries(): Query[] {
       return [SET_SEQUENTIAL, ...super.getQueries().flatMap(toDistributed)];
@@ -12,7 +12,7 @@ export function forDistributed(migration: Constructor<Whole>): Constructor<Whole
 }
 
 /** A migration with `up`, which the base class leaves abstract. */
-interface Whole extends Migration {
+interface ApplicableMigration extends Migration {
   up(): void | Promise<void>;
 }
 

@@ -53,8 +53,8 @@ export const INVALID_LINKS: RateLimit = { rate: 1, burst: 60 };
 /** Maximum rate of page reads per tracking link, for all readers in total. */
 export const LINK_READS: RateLimit = { rate: 5, burst: 100 };
 /**
- * Maximum number of concurrent streams per tracking link, per address and per process. The limit per
- * process leaves connections of a proxy free for all calls in flight.
+ * Maximum number of concurrent streams per tracking link, per address and per process. With the limit per process,
+ * streams through one proxy do not use up its connections.
  */
 export const LINK_STREAMS = { ofLink: 5, ofAddress: 20, ofProcess: 4_000 } as const;
 /** Maximum rate per address of payment provider events that are unverified or have no valid signature. */

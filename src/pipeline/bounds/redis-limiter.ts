@@ -12,8 +12,8 @@ const LOG_INTERVAL_MS = 5_000;
 /**
  * Redis script equivalent to `consumeCall` in domain/rate-limit.ts. Its numbers are integers that doubles represent
  * exactly. Takes the key of a bucket, the rate and the burst. Returns whether the call is allowed (1 or 0) and the
- * remaining millionths of a call. The time comes from Redis, because replicas' clocks differ. A bucket expires when
- * it is full. Redis measures the expiry from the start of the event loop iteration, which is slightly earlier.
+ * remaining millionths of a call. The time comes from Redis, because replicas' clocks differ. A bucket expires when it
+ * is full. Deleting a full bucket changes nothing, because a missing bucket counts as full.
  */
 const CONSUME_CALL = `
 local CALL = 1000000

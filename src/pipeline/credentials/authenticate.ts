@@ -35,7 +35,7 @@ export function createAuthenticate(options: {
     find: () => Promise<Caller | undefined>,
   ): Promise<Caller> {
     const { address } = call;
-    // Lookups of invalid sessions cost as much as lookups of unknown keys, and count in the same way.
+    // Invalid sessions count like unknown keys, because both require a lookup.
     const found = await lookups.find(credential, { attempts, address, find });
     if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);
     return found;
@@ -43,7 +43,7 @@ export function createAuthenticate(options: {
 
   return (audience, call) => {
     const { headers } = call;
-    // Members name a workspace in each call. Without a workspace, a courier makes the call.
+    // Members send their workspace with each call, so a call without one comes from a courier.
     const isOfCourier = audience === "workspace" && headers.workspace === undefined && !carriesKey(headers);
     const courier = isOfCourier ? COURIER_COOKIE.read(headers.cookie, isHttps) : undefined;
     if (courier !== undefined) {

@@ -4,8 +4,8 @@ import { Refusal, refuse } from "../../domain/refusal.ts";
 
 /** Number of counters above which counters without recent failures are removed. */
 const MAX_COUNTED = 10_000;
-/** Key of the counter that all further origins share after that number is reached. */
-const ANYBODY = "";
+/** Key of the counter that all further origins share once `MAX_COUNTED` is reached. */
+const OTHERS = "";
 
 export interface FailedAttempts {
   /**
@@ -35,7 +35,7 @@ export function createFailedAttempts(nowMs: () => number, limit: RateLimit, tooM
   function bucketOf(who: string, now: number): Bucket {
     if (buckets.size >= MAX_COUNTED && !buckets.has(who)) forgetFull(now);
     const isCounted = buckets.size < MAX_COUNTED || buckets.has(who);
-    return buckets.getOrInsertComputed(isCounted ? who : ANYBODY, () => fullBucket(limit, now));
+    return buckets.getOrInsertComputed(isCounted ? who : OTHERS, () => fullBucket(limit, now));
   }
 
   return {

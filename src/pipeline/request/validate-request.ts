@@ -51,8 +51,8 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
 }
 
 /**
- * Whether a violation is only caused by empty text that clears an optional field. Such text need not
- * be, for example, an email.
+ * Whether a rule is violated only because empty text clears an optional field. Such text need not satisfy the rule, for
+ * example be an email.
  */
 function clears(request: Message, { field: path, ruleId }: RuleViolation): boolean {
   const [step, below] = path;
@@ -95,7 +95,7 @@ function describe(violation: RuleViolation, unknownFields: readonly string[]): V
   return { reason: "FIELD_INVALID", subject: path, text };
 }
 
-/** Returns the message of a violation, to follow the field name. Text is too short only if it is blank. */
+/** Returns the message of a violation without the field name. Only blank text violates `string.min_len`. */
 function wordsFor(violation: RuleViolation, path: string, unknownFields: readonly string[]): string {
   if (violation.ruleId === "required") return `is required${misspelt(path, unknownFields)}`;
   if (violation.ruleId === "string.min_len") return "must not be blank";

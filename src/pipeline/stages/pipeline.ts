@@ -38,12 +38,15 @@ import { compileValidateRequest, type ValidateRequest } from "../request/validat
 export interface Pipeline {
   /** Starts the record of a call. Raw headers alternate names and values, as in Node. */
   receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall;
-  /** Authenticates without counting toward the rate limit, also outside a call. */
+  /** Authenticates without counting toward the rate limit. Can be used outside a call. */
   readonly authenticate: Authenticate;
   readonly admit: Admit;
   readonly execute: Execute;
   readonly executeStream: ExecuteStream;
-  /** Runs `admit`, reads the request, runs `execute` and responds, for servers that implement reading and writing. */
+  /**
+   * Serves a unary call: admits it, reads the request, executes it and responds. The server supplies the reading and
+   * writing.
+   */
   readonly serveUnary: ServeUnary;
   /** Lookups of credentials, which are also used outside calls. */
   readonly lookups: Lookups;

@@ -189,7 +189,7 @@ async function loseFirst(messages: AsyncIterable<Message>, exchange: Exchange): 
 }
 
 function admittedOf({ admitted }: ReceivedCall): AnyCall {
-  if (admitted === undefined) throw new Error("a call came past Connect's request gate");
+  if (admitted === undefined) throw new Error("a call bypassed Connect's request gate");
   return admitted;
 }
 

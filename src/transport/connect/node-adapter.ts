@@ -65,8 +65,8 @@ function readRequest(request: NodeRequest, response: NodeResponse, contextValues
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     return {
       ...universalRequestFromNodeRequest(request, response, undefined, contextValues),
-      // Connect serves bidirectional streams only on HTTP/2, for clients that send after a response.
-      // Reflection does not need HTTP/2, because Node can respond during the request.
+      // Makes Connect serve reflection, a bidirectional stream, on HTTP/1.1 too. This works, because Node can respond
+      // during the request.
       httpVersion: "2.0",
       body: isGrpc(request) ? withKnownFlags(body) : body,
     };

@@ -32,7 +32,7 @@ export function createConnections(
     if (ofAddress?.size === 0) byAddress.delete(address);
   }
 
-  /** Closes a connection without a call in flight. Returns false if there is none. */
+  /** Evicts a connection. Returns false if none can be evicted. */
   function makeRoom(among: ReadonlyMap<Socket, Connection>): boolean {
     const found = findDispensable(among);
     if (found === undefined) return false;
@@ -52,8 +52,8 @@ export function createConnections(
 
   return {
     /**
-     * Adds a connection. At the limit, evicts a connection without a call in flight: the oldest that never had a call,
-     * or else the oldest, or else the oldest with only streams. If there is none, refuses the new connection.
+     * Adds a connection. At the limit, evicts the oldest connection that never had a call, else the oldest idle one,
+     * else the oldest whose calls are all exempt. If there is none, refuses the new connection.
      */
     add(socket: Socket): ConnectionCalls {
       const address = socket.remoteAddress ?? "";
@@ -63,7 +63,7 @@ export function createConnections(
       const hasRoom =
         (ofAddress.size < limits.maxConnectionsOfAddress || makeRoom(ofAddress)) &&
         (all.size < limits.maxConnections || makeRoom(all));
-      // The eviction may have closed the last other connection of the address and removed the map of the address.
+      // Sets the map again, because evicting the last other connection of the address removed it.
       if (hasRoom) {
         byAddress.set(address, ofAddress.set(socket, connection));
         all.set(socket, connection);

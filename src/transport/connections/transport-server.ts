@@ -35,7 +35,7 @@ export function listen(server: Server, at: ListenAddress): Promise<AddressInfo> 
   });
 }
 
-/** Maximum duration of an event loop turn in which most likely no connection arrived, in milliseconds. */
+/** In an event loop turn shorter than this, in milliseconds, most likely no connection arrived. */
 const QUIET_TURN_MS = 0.05;
 /** Maximum time to wait for such a turn, in milliseconds. Under full load, no turn is that short. */
 const QUIET_WITHIN_MS = 500;

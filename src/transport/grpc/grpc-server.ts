@@ -153,7 +153,7 @@ function createServeStream(handle: RpcHandler, handleStream: HandleStream): Serv
   const compatibility = createServer(handle);
   return (stream, headers, flags, rawHeaders, calls) => {
     if (handleStream(stream, headers, rawHeaders, calls)) return;
-    // Some of these streams have unlimited duration.
+    // Exempt, because some of these streams have unlimited duration.
     calls.exempt(stream);
     compatibility.emit("stream", stream, headers, flags, rawHeaders);
   };

@@ -117,7 +117,7 @@ const NOT_HTTP = refuse("REQUEST_MALFORMED", "The request is not valid HTTP.");
 
 /** Sends a JSON refusal for malformed HTTP. */
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  // If a refused request sends more data, the refusal must not be truncated.
+  // Further data of a refused request is ignored, so that it does not truncate the refusal.
   if (socket.writableEnded && error.code !== "ECONNRESET") return;
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();

@@ -37,7 +37,7 @@ export function compileJsonRoute(route: Route): JsonRoute {
   const bound = new Set(route.segments.flatMap((segment) => (segment.kind === "variable" ? [segment.field] : [])));
   for (const name of bound) {
     if (!input.fields.some((field) => field.name === name && field.fieldKind === "scalar")) {
-      throw new Error(`${route.rpc.name} binds {${name}}, which is no scalar field of its request`);
+      throw new Error(`${route.rpc.name} binds {${name}}, which is not a scalar field of its request`);
     }
   }
   const isQueried = (field: DescField) => route.body !== "json" && field !== route.body;

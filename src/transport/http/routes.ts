@@ -34,7 +34,7 @@ export function readRoutes(rpcs: readonly (Rpc | StreamRpc)[]): Route[] {
   return rpcs.flatMap((rpc) => {
     if (!hasOption(rpc.method, http)) return [];
     if (isStream(rpc) && fileFieldOf(rpc.method.output) === undefined) {
-      throw new Error(`${rpc.name} has an http rule, and answers with a stream that is no file`);
+      throw new Error(`${rpc.name} has an http rule, but its stream is not a file`);
     }
     const rule = getOption(rpc.method, http);
     const successStatus = hasOption(rpc.method, success_status) ? getOption(rpc.method, success_status) : 200;
@@ -84,8 +84,8 @@ interface Node<T> {
 }
 
 /**
- * Compiles routes for lookup. A literal segment takes precedence over a variable, even if its route
- * does not have the method, so that a reserved name is never a reference.
+ * Compiles routes for lookup. A literal segment takes precedence over a variable, even if its route does not have the
+ * method, so that a reserved word is never taken for a reference.
  *
  * @throws Error if two routes have the same method and path
  */

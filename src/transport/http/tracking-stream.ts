@@ -47,7 +47,7 @@ export function createStreamSlots(): (link: string, address: string) => () => vo
  * ends after `MAX_MS` and when the signal aborts. The server cuts connections of stalled readers.
  *
  * @param stop called when the stream has ended
- * @returns a function that sends a change. Its argument tells whether this is the last change
+ * @returns a function that sends a change and, if its argument is true, ends the stream
  */
 export function beginStream(
   response: ServerResponse,

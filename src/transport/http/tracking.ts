@@ -44,9 +44,9 @@ export interface TrackingPages<Language extends string> {
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
   /**
-   * Opens the part of a page that only the recipient may see. The recipient enters digits, or sends the MAC of
-   * a page that was opened before, and can then change the instructions for the courier. The page itself may take a
-   * while. Returns `undefined` for an invalid link.
+   * Opens the part of a page that only the recipient may see. The recipient enters digits, or sends the MAC of a page
+   * that was opened before, and can then change the instructions for the courier. Returns a function that renders the
+   * page, which may be slow, or `undefined` for an invalid link.
    */
   open(
     request: {
@@ -79,11 +79,11 @@ const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
  * - `GET /t/{link}` returns the page.
  * - `POST /t/{link}/open` with `digits` or `recipient` opens the recipient's part, and changes the `instructions`.
  * - `GET` and `POST /t/{link}/unsubscribe/{mac}` unsubscribe from emails.
- * - `GET /t/{link}/events` streams when to reload the page.
+ * - `GET /t/{link}/events` streams an event whenever the page must be reloaded.
  *
  * Pages are not cached or indexed, and send no referrer. A GET has no side effects, because programs that show previews
- * also open links. Invalid links all get the same 404 and count against the caller's address. Lookups of links have
- * their own queue, so that they do not delay lookups of API keys.
+ * also open links. Invalid links all get the same 404 and count against the caller's address. Lookups of links use a
+ * separate queue, so that they do not delay lookups of API keys.
  */
 export function createTracking<Language extends string>(
   pages: TrackingPages<Language>,
@@ -181,7 +181,7 @@ async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(body.toString("utf8"));
 }
 
-/** Limits link lookups, so that neither guessing nor many readers of one link block other readers. */
+/** Creates the limits of link lookups. Neither guessed links nor many readers of one link block other readers. */
 function createLinkReads(clientAddress: ClientAddress) {
   const lookups = createLookups();
   const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links from this address");
@@ -218,15 +218,15 @@ function createFollow<Language extends string>(
   ): Promise<boolean> => {
     const address = reads.addressOf(request);
     response.once("close", takeSlot(link, address));
-    let tell: ((isOver: boolean) => void) | undefined;
-    const find = () => pages.follow(link, (isOver) => tell?.(isOver));
+    let notify: ((isOver: boolean) => void) | undefined;
+    const find = () => pages.follow(link, (isOver) => notify?.(isOver));
     const followed = await reads.find(address, link, link, find);
     if (followed === undefined) return false;
     const { stop } = followed;
     if (response.destroyed) stop?.();
     // Status 204 stops browsers from reconnecting.
     else if (stop === undefined) response.writeHead(204, headers).end();
-    else tell = beginStream(response, headers, { signal, stop });
+    else notify = beginStream(response, headers, { signal, stop });
     return true;
   };
 }

@@ -4,8 +4,8 @@ import type { JsonSchema, SchemasByName } from "./self-contained-schema.ts";
 const SENTENCE_END = /(?<=\.) (?=[A-Z`])/;
 
 /**
- * Removes from the field descriptions of each tool the sentences that a field with the same name has in an earlier
- * tool of the list. An agent reads the whole list, and most fields of an update are described at the booking.
+ * Removes from the field descriptions of each tool the sentences that a field with the same name has in an earlier tool
+ * of the list. This shortens the list, which agents read completely: updates have most fields of a booking.
  */
 export function describeOnce(tools: readonly Tool[]): Tool[] {
   const described = new Set<string>();
