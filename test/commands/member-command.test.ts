@@ -41,7 +41,7 @@ test("member invite makes the first member an admin and later ones viewers by de
   ]);
 });
 
-test("without --json it prints the whole link, for this machine or the public address", async () => {
+test("member invite without --json prints the whole link, for this machine or the public address", async () => {
   const args = invite(String(workspace.id), "--email", "link@example.org", "--role", "viewer");
   const lines = (address: string) =>
     new RegExp(`^Member \\d+: link, link@example.org, viewer\n.*once.*\n${address}/sign-in#token=[\\w-]{43}\n$`);

@@ -74,20 +74,20 @@ describeDashboard("a courier's day", (dashboard) => {
   const unsent = (page: Page, count: number) =>
     page.getByText(`No connection. ${count} update${count === 1 ? "" : "s"} not sent.`).waitFor();
 
-  /** Returns the types of the events from the courier's acts, in order. */
+  /** Returns the types of the events from the courier's actions, in order. */
   async function actsOf(as: Awaited<ReturnType<typeof startRun>>["as"], shipment: string): Promise<string[]> {
     const { body } = await as.listShipmentEvents({ shipment });
     const types: string[] = body.data.map(({ type }: { type: string }) => type);
     return types.filter((type) => !/created|paid|awaiting|assigned|cancelled/.test(type));
   }
 
-  test("is recorded exactly once, in order and with its times, while the network fails in every act", async () => {
+  test("is recorded exactly once, in order and with its times, while the network fails during every action", async () => {
     const { as, references, network, openPhone } = await startRun(STOPS, HOUR_MS);
     const phone = await openPhone();
     // Browsers write cookies with a delay.
     await phone.restart(`${network.url}/c`);
     let cuts = 0;
-    /** Does an act during which the network fails. Returns the time of the act. */
+    /** Performs an action while the network fails. Returns the time of the action. */
     const cut = async (call: string, act: () => Promise<void>, count = 1) => {
       const failed = network.cutNext(CUTS[cuts++ % CUTS.length]!, call);
       await act();
@@ -134,7 +134,7 @@ describeDashboard("a courier's day", (dashboard) => {
     }
   });
 
-  test("keeps acts without a connection and without a session, and sends them after a new link", async () => {
+  test("keeps actions while offline or signed out, and sends them after a new link", async () => {
     const { as, courier, references, network, newLink, openPhone } = await startRun(1);
     const { page } = await openPhone();
     network.isDown = true;
@@ -151,7 +151,7 @@ describeDashboard("a courier's day", (dashboard) => {
     expect(await actsOf(as, references[0]!)).toEqual(["shipment.at_pickup"]);
   });
 
-  test("starts with the stop that the courier chooses, where the workspace allows it", async () => {
+  test("starts with the stop that the courier chooses if the workspace allows it", async () => {
     const { as, references, openPhone } = await startRun(2);
     for (const shipment of references) await as.advanceShipment({ shipment });
     await as.updateWorkspace({ couriers_reorder_stops: true });
@@ -162,7 +162,7 @@ describeDashboard("a courier's day", (dashboard) => {
     await nextStop(page).getByText(references[1]!).waitFor();
   });
 
-  test("on two devices is recorded once, and shows what the dispatcher changed meanwhile", async () => {
+  test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];
     network.isDown = true;

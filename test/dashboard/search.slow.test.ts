@@ -38,7 +38,7 @@ describeDashboard("the search", (dashboard) => {
     ["a reference in any case", () => (ada["reference"] as string).toLowerCase()],
     ["an external reference", () => "Order 7"],
     ["words of an address", () => "park pros"],
-  ])("goes to a shipment by %s, as soon as it is found", async (_, text) => {
+  ])("opens a shipment by %s as soon as it is found", async (_, text) => {
     const page = await open();
     await page.keyboard.press("/");
     await box(page).waitFor();
@@ -48,7 +48,7 @@ describeDashboard("the search", (dashboard) => {
     await expect.poll(() => box(page).count()).toBe(0);
   });
 
-  test("finds all that its placeholder promises, and says which field matched", async () => {
+  test("finds everything that its placeholder names and shows the matching field", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey } = workspace;
@@ -88,7 +88,7 @@ describeDashboard("the search", (dashboard) => {
     await takeScreenshot(page, "search-matches");
   });
 
-  test("takes every key after the one that opens it, while its code is still loading", async () => {
+  test("receives every key after its shortcut while its code is loading", async () => {
     const page = await open("/shipments");
     await page.locator("tbody tr").first().waitFor();
     const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ describeDashboard("the search", (dashboard) => {
     await box(page).waitFor({ state: "hidden" });
   });
 
-  test("goes nowhere at an Enter after which more is typed", async () => {
+  test("ignores an Enter that is followed by more typing", async () => {
     const page = await open();
     const { requested, release } = await holdBack(page, "SearchShipments");
     await page.keyboard.press("/");
@@ -127,7 +127,7 @@ describeDashboard("the search", (dashboard) => {
     await page.unrouteAll({ behavior: "wait" });
   });
 
-  test("finds customers and pages, and is gone through by keys", async () => {
+  test("finds customers and pages and supports keyboard navigation", async () => {
     const page = await open("/settings/webhooks");
     await page.keyboard.press("Control+k");
     await box(page).fill("radia");
@@ -146,7 +146,7 @@ describeDashboard("the search", (dashboard) => {
     await page.waitForURL("**/settings#members");
   });
 
-  test("goes to a part of the page that is shown, as often as it is requested to", async () => {
+  test("scrolls to a section of the current page on every request", async () => {
     const page = await open("/settings?back=done");
     await page.setViewportSize({ width: 1000, height: 400 });
     await page.locator("#limits").waitFor();
@@ -173,7 +173,7 @@ describeDashboard("the search", (dashboard) => {
     await expect.poll(() => page.evaluate("window.isSame")).toBe(true);
   });
 
-  test("does with a shipment that is named or on the screen what its state and the reader's role allow", async () => {
+  test("offers the actions that the state of a named or shown shipment and the reader's role allow", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { reference } = await book(service, workspace.apiKey);
@@ -264,7 +264,7 @@ describeDashboard("the search", (dashboard) => {
     await owned.getByRole("dialog", { name: "Create workspace" }).waitFor();
   });
 
-  test("shows what was looked at last, and says what it found nothing by", async () => {
+  test("shows recently viewed pages and reports the text that it did not find", async () => {
     const page = await open(`/shipments/${ada["reference"]}`);
     await page.getByRole("heading", { name: "Timeline" }).waitFor();
     const button = page.getByRole("button", { name: "Search" });

@@ -183,7 +183,7 @@ describeDashboard(
       await expect.poll(() => badges(page)).toEqual(["Refunded"]);
     });
 
-    test("shows money that does not count until it is accepted", async () => {
+    test("shows uncounted payments until they are accepted", async () => {
       const workspace = await setup.connect();
       const { reference, session } = await bookCheckout(setup, workspace);
       setup.stripe.books(workspace.account).session(session).amount_total = 900;

@@ -247,7 +247,7 @@ describeDashboard(
       await expect.poll(() => page.locator(".menu-content").textContent()).not.toContain("Reschedule");
     });
 
-    test("changes a note without choosing a time that the schedule requires since", async () => {
+    test("changes a note without choosing a time that the schedule requires by now", async () => {
       const { service, workspace } = dashboard;
       const { reference } = await book(service, workspace.apiKey, { ...CAPE_TOWN, weight_kg: 2 });
       const schedule = scheduleOf({ name: "cape town", as_soon_as_possible: false });

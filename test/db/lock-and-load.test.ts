@@ -119,7 +119,7 @@ const LIMITED: Readonly<Record<string, LimitedResource>> = {
 };
 
 test.each(Object.entries(LIMITED))(
-  "of 20 %s created concurrently on two replicas one below the limit, exactly one succeeds",
+  "with one left below the limit, one of 20 concurrent creations of %s on two replicas succeeds",
   async (_, { reason, text, leaveOne }) => {
     const create = await leaveOne();
     const answers = await Promise.all(

@@ -150,7 +150,7 @@ test("rejects a commit without a standby's confirmation, however it was sent", a
     const warned = await open();
     await warned.query("begin");
     const committed = commit(warned);
-    // With the confirmation in one packet.
+    // The notice arrives in one packet with the confirmation.
     warned.connection.prependOnceListener("commandComplete", () => warned.emit("notice", warning));
     await expect(committed).rejects.toThrow("the wait of a commit for a synchronous standby");
     await expect(warned.query("select 1")).rejects.toThrow();

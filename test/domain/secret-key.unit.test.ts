@@ -61,7 +61,7 @@ describe("isWellFormedKey", () => {
     }
   });
 
-  test("refuses every swap of neighbours", () => {
+  test("refuses every swap of adjacent characters", () => {
     for (let i = 4; i + 1 < key.length; i++) {
       const swapped = key.slice(0, i) + key[i + 1] + key[i] + key.slice(i + 2);
       if (swapped !== key) expect(isWellFormedKey(swapped)).toBe(false);

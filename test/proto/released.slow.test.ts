@@ -77,7 +77,7 @@ test("accepts a new field and a new comment", async () => {
   expect(await breakingAfter("customer.proto", last, more)).toEqual({ code: 0, output: "" });
 });
 
-test("keeps the definitions of the last release in the changelog, and package.json has its version or the next prerelease", () => {
+test("the repository has the definitions of the changelog's last release, and package.json has its version or the next prerelease", () => {
   const [, released] = /^## (\d\S*) - /m.exec(readFileSync("CHANGELOG.md", "utf8"))!;
   expect(readdirSync("test/proto").filter((name) => name.endsWith(".gz"))).toEqual([`released-${released}.binpb.gz`]);
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));

@@ -195,7 +195,7 @@ test("a replica is not ready after 30 s without its database until it reconnects
   await Promise.all([replica.close(), patient.close()]);
 });
 
-test("while the database is down, logs it once and then every ten seconds", async () => {
+test("logs an outage of the database once and then every ten seconds", async () => {
   let nowMs = 0;
   const lines: LogLine[] = [];
   const replica = await startReplica(proxy.url, {

@@ -191,7 +191,7 @@ test("does not acknowledge a booking without a synchronous standby's confirmatio
   });
 });
 
-test("does not acknowledge a booking whose wait for a synchronous standby is canceled", async () => {
+test("does not acknowledge a booking whose wait for a synchronous standby is cancelled", async () => {
   expect((await book("before")).status).toBe(201);
   await killStandby();
   const booking = book("alone");

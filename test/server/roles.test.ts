@@ -174,7 +174,7 @@ describe("a courier workspace key", async () => {
     ]);
   });
 
-  test.each(named(OF_WORKSPACES))("is allowed or refused %s", async (_, method) => {
+  test.each(named(OF_WORKSPACES))("is allowed or refused to call %s", async (_, method) => {
     const { json, grpc } = await answersTo(method, own.api_key);
     if (allowed.includes(method)) {
       for (const { status } of json) expect([401, 403, 500]).not.toContain(status);

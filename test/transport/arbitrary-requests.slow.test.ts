@@ -105,7 +105,7 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
     return `?${new URLSearchParams(fields).toString()}`;
   }
 
-  test("in JSON on the HTTP server is never a 5xx", async () => {
+  test("as JSON on the HTTP server is never a 5xx", async () => {
     const anyBody = fc.oneof(
       { arbitrary: anyJsonObject(method.input, USUAL), weight: 4 },
       { arbitrary: anyJsonText, weight: 1 },
@@ -117,13 +117,13 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
     await fc.assert(property, RUNS);
   });
 
-  test("in bytes on the HTTP server is never a 5xx", async () => {
+  test("as bytes on the HTTP server is never a 5xx", async () => {
     const anyType = fc.constantFrom("application/json", "text/plain", "application/proto", "");
     const property = fc.asyncProperty(anyPath, fc.uint8Array({ maxLength: 300 }), anyType, answersWell);
     await fc.assert(property, RUNS);
   });
 
-  test("in a message on the gRPC server is never INTERNAL or UNKNOWN", async () => {
+  test("as a message on the gRPC server is never INTERNAL or UNKNOWN", async () => {
     const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
       string,
       (request: object) => Promise<unknown>
@@ -135,7 +135,7 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
     await fc.assert(property, RUNS);
   });
 
-  test("in bytes on the gRPC server is never INTERNAL or UNKNOWN", async () => {
+  test("as bytes on the gRPC server is never INTERNAL or UNKNOWN", async () => {
     const property = anyCallOfBytes(method, apiKey, {}, [...EXPECTED, Code.Unimplemented]);
     await fc.assert(property, RUNS);
   });
@@ -184,7 +184,7 @@ describe.each(named(STREAMS))("an arbitrary request to the stream %s", (_, metho
   const path = `/${method.parent.typeName}/${method.name}`;
   const ends = [...EXPECTED, Code.DeadlineExceeded, Code.Unimplemented];
 
-  test("in a message on the gRPC server is never INTERNAL or UNKNOWN", async () => {
+  test("as a message on the gRPC server is never INTERNAL or UNKNOWN", async () => {
     const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
       string,
       (request: object, options: object) => AsyncIterable<unknown>
@@ -196,13 +196,13 @@ describe.each(named(STREAMS))("an arbitrary request to the stream %s", (_, metho
     await fc.assert(property, RUNS);
   });
 
-  test("in bytes on the gRPC server is never INTERNAL or UNKNOWN", async () => {
+  test("as bytes on the gRPC server is never INTERNAL or UNKNOWN", async () => {
     const timeout = { "grpc-timeout": `${STREAM_MS}m` };
     const property = anyCallOfBytes(method, apiKey, timeout, ends);
     await fc.assert(property, RUNS);
   });
 
-  test("in bytes on the HTTP server is never a 5xx, internal or unknown", async () => {
+  test("as bytes on the HTTP server is never a 5xx, internal or unknown", async () => {
     const anyBody = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
       anyJsonObject(method.input, USUAL).map((text) => Buffer.from(text)),

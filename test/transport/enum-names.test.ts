@@ -79,7 +79,7 @@ function call(field: EnumField, protocol: keyof typeof PROTOCOLS, value: string,
   return method.methodKind === "unary" ? response : take(1, response);
 }
 
-test("finds the enums of requests", () => {
+test("the tests find the enums of requests", () => {
   expect(CASES.map(([name]) => name)).toEqual(
     expect.arrayContaining(["CreateApiKey.scope", "CreateShipment.simulation.scenario"]),
   );

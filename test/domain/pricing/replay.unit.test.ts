@@ -56,7 +56,7 @@ describe("counts a price change", () => {
     ["1", "1.5", 20, 50],
     ["1", "1.5001", 50, undefined],
     ["0", "0.0001", 50, undefined],
-  ])("from %s to %s above %s and up to %s percent", (before, after, abovePercent, upToPercent) => {
+  ])("from %s to %s in the bucket above %s and up to %s percent", (before, after, abovePercent, upToPercent) => {
     const { distribution } = compare(before, after);
     expect(distribution.filter(({ routes }) => routes > 0)).toEqual([{ abovePercent, upToPercent, routes: 1 }]);
   });

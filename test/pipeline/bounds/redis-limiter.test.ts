@@ -14,7 +14,7 @@ const SELDOM = 1 / 1024;
 
 const FAILED = "limits are not enforced: Redis does not respond";
 
-test("while Redis is down, allows and counts calls and logs it every five seconds", async () => {
+test("while Redis is down, calls are allowed and counted, and the log reports it every five seconds", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const messages: string[] = [];

@@ -4,7 +4,7 @@ import type { Rpc } from "../../../src/pipeline/rpc.ts";
 import { createExecute } from "../../../src/pipeline/stages/execute.ts";
 import { callOf } from "../../support/call-of.ts";
 
-test("refuses a call whose deadline has passed immediately", () => {
+test("immediately refuses a call whose deadline has passed", () => {
   const execute = createExecute({
     validatorOf: () => () => [],
     inFlightLimit: { run: () => expect.fail("it was let in") },

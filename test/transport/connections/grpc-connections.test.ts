@@ -181,7 +181,7 @@ test("calls beyond the limit of a connection wait in order, and all get a respon
   expect(most).toBe(10);
 });
 
-test("refuses calls beyond the queue of a server as not started", async () => {
+test("refuses calls beyond a server's queue as unprocessed", async () => {
   const held: ServerHttp2Stream[] = [];
   const port = await start({ maxServed: 1, maxWaiting: 2 }, (stream) => held.push(stream));
   const session = await openSession(port);

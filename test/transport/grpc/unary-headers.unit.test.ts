@@ -42,6 +42,6 @@ test.each<[string, object]>([
   ["that expects 100-continue", { expect: "100-continue" }],
   ["without a host", { ":authority": undefined }],
   ["with an invalid host", { ":authority": "a:999999" }],
-])("the fast path leaves to Connect a call %s", (_, headers) => {
+])("Connect, not the fast path, handles a call %s", (_, headers) => {
   expect(read({ ...QUOTE, ...headers })).toBeUndefined();
 });

@@ -238,7 +238,7 @@ describe("a caller that stops reading in the middle of a large document", async 
       expect(whole).toBeLessThan(5);
     }));
 
-  test("uses memory for itself only over Connect, where further ones are then refused", async () => {
+  test("uses separate memory only over Connect, where further documents are then refused", async () => {
     const connect = `POST /own.Parcels/Send HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n`;
     const json = 'Content-Type: application/json\r\nContent-Length: 8\r\n\r\n{"id":4}';
     const unread = Array.from({ length: 8 }, () => {
