@@ -88,8 +88,8 @@ export function assertVersion(version: number, databaseUrl: string): void {
 }
 
 /**
- * Describes an error briefly. Node's AggregateError for a host with several addresses has no message,
- * so its errors are described.
+ * Describes an error briefly. Node's AggregateError for a host with several addresses has no message, so the errors in
+ * it are described instead.
  */
 export function describeError(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeError).join(", ");

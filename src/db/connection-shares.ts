@@ -34,7 +34,7 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
   const shares = new Map<Account, Share>();
   let waiting = 0;
 
-  /** Returns a function that passes a connection on to the next waiter, once. */
+  /** Returns a function that passes the slot to the next waiting call. Further calls of the function are no-ops. */
   function releaseOnce(account: Account, share: Share): () => void {
     let isReleased = false;
     return () => {
@@ -111,7 +111,7 @@ export function guardConnections(pool: Pool, shares: ConnectionShares, observeWa
   }) as Pool["connect"];
 }
 
-/** Releases a connection when it is lost. Its user may then release it again. */
+/** Makes a connection release itself when it is lost. A later release by its user is a no-op. */
 function releasedWhenLost(client: PoolClient, released: () => void): PoolClient {
   const releaseClient = client.release;
   const release = (error?: Error | boolean) => {

@@ -18,7 +18,7 @@ const TARGETS = ["read-write", "primary"] as const;
 /** Values of `sslmode` that pg supports. pg treats all other values as `verify-full`. */
 const SSL_MODES = ["disable", "no-verify", "prefer", "require", "verify-ca", "verify-full"];
 
-/** Matches the scheme, user and password, hosts, and the rest. */
+/** Captures the scheme, user and password, hosts, and database with parameters. */
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/s;
 
 /**

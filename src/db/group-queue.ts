@@ -7,9 +7,7 @@ import { serversOf } from "./servers-of.ts";
 
 /** Interval between checks for members past their deadline, in milliseconds. */
 const SWEEP_MS = 250;
-/**
- * Maximum number of groups in flight per node. A larger limit was slower, because each group gathers fewer members.
- */
+/** Maximum number of groups in flight per node. A larger limit is slower, because groups then have fewer members. */
 const GROUPS_IN_FLIGHT = 2;
 /** Time after which a slow group no longer counts towards `GROUPS_IN_FLIGHT`, in milliseconds. */
 const SLOW_GROUP_MS = 100;
@@ -45,7 +43,9 @@ export interface QueueOptions<Member, Result> {
   readonly maxMembers: number;
   /** Returns the member's workspace. On a distributed database, all workspaces of a group are on one node. */
   readonly workspaceOf: (member: Member) => number;
-  /** Whether a distributed database writes the groups on the coordinator instead. */
+  /**
+   * Whether a distributed database writes the groups on the coordinator. Each group then contains a single workspace.
+   */
   readonly onCoordinator?: boolean;
   /** Members with the same key are never in flight at the same time. */
   readonly serializeBy: (member: Member) => string | undefined;
@@ -146,8 +146,8 @@ function createQueue<Member, Result>({
   let waiting: Waiting<Member, Result>[] = [];
 
   /**
-   * Marks the key as in flight until the member settles. The key is released first, so that the next
-   * member with the key can follow.
+   * Marks the key as in flight until the member settles. Releases the key just before, so that the next member with the
+   * key can start.
    */
   function holdKey(entry: Waiting<Member, Result>, key: string | undefined) {
     if (key === undefined) return entry;

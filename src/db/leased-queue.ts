@@ -67,7 +67,9 @@ export interface LeasedQueue<Item extends WorkItem = WorkItem> {
   close?(idle: () => Promise<void>): Promise<unknown>;
 }
 
-/** Registers the metrics of a queue. The returned function counts an outcome, or an error without one. */
+/**
+ * Registers the metrics of a queue. The returned function counts an outcome, or an error if the outcome is `undefined`.
+ */
 export type ObserveQueue = (
   queue: Pick<LeasedQueue, "name" | "outcomes">,
   inProgress: () => number,
@@ -134,7 +136,7 @@ export function createWorkers<Item extends WorkItem>(queue: LeasedQueue<Item>, d
 
   queue.connect?.({ start, count, wake: schedule.wake, rest: schedule.rest });
   return {
-    /** Ends a pause early. */
+    /** Ends pauses early when work is announced. */
     waiter: schedule.waiter,
     /** Starts due items without awaiting them. Returns the next pause in milliseconds. Never rejects. */
     async poll(): Promise<number> {

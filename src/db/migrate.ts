@@ -103,9 +103,9 @@ async function loadAdoption() {
   return (await import("./adopt-baseline.ts")).AdoptBaseline;
 }
 
-/** Interval of retries while the database is unreachable, in milliseconds. */
+/** Interval between retries while the database is unreachable, in milliseconds. */
 const RETRY_MS = 500;
-/** Interval of repeated reports while the database is unreachable, in milliseconds. */
+/** Interval between reports of the same reason while the database is unreachable, in milliseconds. */
 const REPEAT_MS = 10_000;
 
 export interface WaitOptions {

@@ -65,7 +65,7 @@ function readGathered(em: EntityManager, reads: readonly GatheredRead[]): void {
       return (await found)[i]!;
     } catch (error) {
       if (reads.length === 1) throw error;
-      // A failed read fails all later reads of the batch, so each is repeated separately.
+      // A failed read also fails the later reads of the batch, so each read is repeated separately.
       return (await readPlatform<DueRow>(em, read))[0]!;
     }
   };

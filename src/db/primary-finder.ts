@@ -12,7 +12,7 @@ const FAILURE_MS = 100;
 
 interface PrimaryServer {
   readonly url: string;
-  /** Host as pg reads it from URL and environment, like the port. */
+  /** Host that pg reads from the URL and the environment. The same applies to the port. */
   readonly host: string;
   readonly port: number;
 }

@@ -32,7 +32,7 @@ export interface Servers {
  */
 export type WorkspaceNode = object | undefined | number;
 
-/** Known location of the data that the work uses. */
+/** Location of the data that a transaction uses, if known. */
 export interface DataLocation {
   readonly node?: WorkspaceNode;
   /** Workspaces whose data is used. On a worker node their tables are accessed as on a single server. */

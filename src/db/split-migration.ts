@@ -1,4 +1,4 @@
-/** Statements that one migration applies, either in one transaction or each in its own. */
+/** Statements of one migration. They run in one transaction or in one transaction each. */
 export interface MigrationPart {
   readonly transactional: boolean;
   readonly statements: readonly string[];

@@ -1,6 +1,9 @@
-/** Maximum number of prepared statements. Each connection can cache a plan for each. */
+/** Maximum number of prepared statements, because every connection may cache a plan for each of them. */
 const MAX_PREPARED = 200;
-/** Statements with more values, such as multi-row inserts, have a different text for each number of rows. */
+/**
+ * Maximum number of values in a prepared statement. Statements with more values, such as multi-row inserts, have a
+ * different text for each number of rows.
+ */
 const MAX_VALUES = 40;
 
 /** Matches MikroORM's entity selects, which are not prepared: a migration that adds a column would make them stale. */

@@ -193,7 +193,7 @@ export interface DeliveryFaults {
   readonly duplicated: boolean;
   /** Whether webhooks are delayed and sent in reverse order. */
   readonly reordered: boolean;
-  /** Number of first delivery attempts that fail without being sent. Null if all are sent. */
+  /** Number of initial delivery attempts that fail without a request. Null if none fails. */
   readonly failures: number | null;
 }
 

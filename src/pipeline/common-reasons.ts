@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { RefusalReason } from "../domain/refusal.ts";
 import type { Audience } from "./call.ts";
 
-/** Audiences by package. All other packages are for workspaces. */
+/** Audiences by package. The audience of all other packages is `workspace`. */
 const AUDIENCES: Readonly<Record<string, Audience>> = {
   "shipments.admin.v1": "operator",
   "shipments.account.v1": "person",

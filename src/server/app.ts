@@ -111,7 +111,7 @@ export interface AppOverrides {
   readonly resolve?: ResolveName;
   /** Timeout of database and Redis operations, in milliseconds. */
   readonly maxWaitMs?: number;
-  /** Interval of polling for due work and unannounced changes, in milliseconds. */
+  /** Interval between polls for due work and for changes, in milliseconds. */
   readonly pollMs?: number;
   /** Maximum pause of background work, in milliseconds. */
   readonly maxRestMs?: number;

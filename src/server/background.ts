@@ -27,11 +27,11 @@ import type { Instruments } from "./instruments.ts";
 import type { CreateMailQueues } from "./mails.ts";
 import { createSealSecrets, purgeExpired } from "./upkeep.ts";
 
-/** Interval of heartbeats, in milliseconds. */
+/** Interval between heartbeats, in milliseconds. */
 const BEAT_MS = 5_000;
-/** Interval of writing usage counts, in milliseconds. A killed process loses the counts since the last write. */
+/** Interval between writes of usage counts, in milliseconds. A killed process loses the counts since the last write. */
 const WRITE_MS = 10_000;
-/** Interval of writing the request log, in milliseconds. */
+/** Interval between writes of the request log, in milliseconds. */
 const LOG_MS = 1_000;
 
 /** Maximum time to wait at shutdown for items in progress, in milliseconds. */
@@ -162,7 +162,7 @@ function createReports({ em, log, usage, requestLog, repeat }: BackgroundDeps & 
   const report = (everyMs: number, write: () => Promise<void>) =>
     repeat(async () => {
       // If the write fails, the counts stay in memory. `DatabaseContact` logs outages.
-      await write().catch((error: unknown) => log.debug({ err: error }, "report not written"));
+      await write().catch((error: unknown) => log.debug({ err: error }, "counts could not be written"));
       return everyMs;
     });
   return {
@@ -177,7 +177,7 @@ function createReports({ em, log, usage, requestLog, repeat }: BackgroundDeps & 
       await running;
       const ended = await Promise.allSettled([writeUsage(em, usage), writeRequests(em, requestLog), heartbeat.end()]);
       for (const each of ended) {
-        if (each.status === "rejected") log.warn({ err: each.reason }, "last report not written");
+        if (each.status === "rejected") log.warn({ err: each.reason }, "final counts could not be written");
       }
     },
   };

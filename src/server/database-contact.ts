@@ -18,7 +18,7 @@ export interface DatabaseContact {
   readonly log: Logger;
 }
 
-/** Interval of log lines during an outage, in milliseconds. */
+/** Interval between log lines during an outage, in milliseconds. */
 const LOG_MS = 10_000;
 /** Minimum duration of an outage, in seconds, for its end to be logged. */
 const MIN_SECONDS = 2;

@@ -57,7 +57,7 @@ export function createDatabaseFigures(options: {
     refresh: () =>
       // The last metrics are kept if a reading fails. `DatabaseContact` logs outages.
       readFigures().catch((error: unknown) => {
-        log.debug({ err: error }, "figures not read");
+        log.debug({ err: error }, "database metrics could not be read");
         return RETRY_MS;
       }),
     latest: () => latest,

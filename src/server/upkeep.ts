@@ -30,7 +30,9 @@ export async function purgeExpired({
   return PURGE_MS;
 }
 
-/** Interval of checking for secrets that a process without an encryption key has stored, in milliseconds. */
+/**
+ * Interval between checks for unencrypted secrets, which processes without an encryption key store, in milliseconds.
+ */
 const SEAL_MS = 10 * 60 * 1_000;
 
 /**

@@ -7,7 +7,7 @@ import { type Node, openNode } from "./worker-node.ts";
 
 /** Age at which shard placements are refreshed in the background, in milliseconds. */
 const REFRESH_MS = 2_000;
-/** Age at which callers wait for the refresh, in milliseconds. */
+/** Age from which callers wait for the refresh, in milliseconds. */
 const OLDEST_MS = 10_000;
 
 /** The part of all distributed tables for a range of workspace hashes. */

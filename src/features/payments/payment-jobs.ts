@@ -51,7 +51,7 @@ export function createPaymentQueues(deps: PaymentJobDeps): readonly LeasedQueue[
   return [events, payments("notified_payments", true), payments("payments", false), accountCheckQueue(deps)];
 }
 
-/** Errors that were already logged. A Refusal means that a key cannot be decrypted. */
+/** Errors that `reconcilePayment` has already logged. A Refusal means that a key cannot be decrypted. */
 const EXPECTED = [ProviderRefused, ProviderUnavailable, Refusal];
 
 /** Reconciles a payment. Swallows provider errors, because the payment is retried later. */

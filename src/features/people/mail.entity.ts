@@ -5,7 +5,7 @@ import { QUEUED_STATES } from "../mails/mail-queue.ts";
 const MAIL_KINDS = ["sign_in", "invitation"] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
-/** States of emails. See `createSignInMailWorkers`. */
+/** States of emails. See `createSignInMailQueue`. */
 const MAIL_STATES = ["asked", ...QUEUED_STATES] as const;
 
 /**

@@ -46,7 +46,7 @@ export function createSessionCache(em: EntityManager, findTracking: FindTracking
 interface Lookup {
   readonly token: string;
   readonly audience: Audience;
-  /** Requested workspace. 0 for an invalid id, `undefined` if none is named. */
+  /** Requested workspace. 0 for an invalid id, `undefined` if the call names none. */
   readonly workspace: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import { runStatement } from "../../db/statement.ts";
 import { findOptOutSecret } from "../workspaces/installation.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** An email to which a workspace sends no more recipient emails, because its reader unsubscribed. */
+/** An email address that unsubscribed from a workspace's recipient emails. */
 export const RecipientOptOut = defineEntity({
   name: "RecipientOptOut",
   tableName: "recipient_opt_out",

@@ -31,7 +31,7 @@ export interface SendRecipientMailsDeps extends SendMailsDeps, TrackingDeps {
 const WORKSPACE_CONCURRENCY = 2;
 /** Age after which a recipient email is no longer sent, in milliseconds, because its content is outdated. */
 const LIFETIME_MS = 60 * 60_000;
-/** Time for which an email of the same kind is not sent again, as a PostgreSQL interval. */
+/** Retention of recipient emails, as a PostgreSQL interval. A stored email prevents another one of the same kind. */
 const KEPT = "30 days";
 
 const FIND_DUE = `

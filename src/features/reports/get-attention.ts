@@ -91,8 +91,8 @@ const UNCOUNTED_PAYMENTS = `
   order by created_at, reference limit ${MAX_COUNTED}`;
 
 /**
- * Selects the oldest due refunds that no payment provider is processing. Providers finish or fail
- * refunds within minutes, so only the oldest refunds matter.
+ * Selects due refunds that no payment provider is processing, among the oldest due refunds. Newer ones need no check,
+ * because providers complete or fail refunds within minutes.
  */
 const DUE_REFUNDS = `
   select reference as id, ${msOf("cancelled_at")} as at

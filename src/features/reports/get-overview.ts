@@ -82,7 +82,7 @@ const BOOKED = `
 
 /**
  * Selects the quotes of each day by quarter of an hour, because all current time zone offsets are multiples of 15
- * minutes. Days can begin within the first and last hour.
+ * minutes. The first and last hour may belong to the report only in part.
  */
 const QUOTES = `
   select width_bucket(hour + minutes * interval '1 minute', $2::timestamptz[]) as day,

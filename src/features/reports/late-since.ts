@@ -20,7 +20,7 @@ const AGED = `case when coalesce(windows ->> 'pickup', windows ->> 'dropoff') is
   then created_at + ${LATE_AFTER} end`;
 
 /**
- * SQL for the time at which a shipment of each status became or becomes late, null if it is not late. `$1` is the
+ * SQL for the time at which a shipment became or will become late, by status. Null if it is not late. `$1` is the
  * workspace and `$2` the current time.
  */
 export const LATE_SINCE = {

@@ -32,7 +32,10 @@ const LOCK = `
   select position::float8 as position, fill_before::text as "fillBefore"
   from booking_roll_up where workspace_id = $1 and rest_until <= now() for update skip locked`;
 
-/** Selects the end and number of the next events in the feed, and the booking days that they changed. */
+/**
+ * Reads the next events in the feed: the position of the last one, their number, and the booking days that they
+ * changed.
+ */
 const CHANGED = `
   with part as materialized (
     select least(position, $2::bigint + ${MAX_EVENTS}) as until from feed where workspace_id = $1

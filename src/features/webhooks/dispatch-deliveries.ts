@@ -47,7 +47,7 @@ export function createDispatcher(
   /** Queues that wait because the process has reached its limit of attempts in flight. */
   const waiting = new Set<WebhookQueue>();
 
-  /** Starts as many attempts for a webhook as the limits allow. */
+  /** Starts as many attempts for a webhook as the limits permit. */
   function send(queue: WebhookQueue): void {
     while (startNext(queue)) continue;
   }

@@ -12,7 +12,7 @@ export interface WebhookKey {
 export interface WebhookSecret {
   /** Secret in plain text or sealed. Not hashed, because signing needs it. */
   readonly secret: string;
-  /** Expiry in milliseconds since the epoch. null if absent. */
+  /** Expiry in milliseconds since the epoch. null if the secret does not expire. */
   readonly endsAtMs: number | null;
 }
 

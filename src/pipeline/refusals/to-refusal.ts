@@ -31,7 +31,7 @@ export function createToRefusal(refusalOf: (error: unknown) => Refusal | undefin
 }
 
 /**
- * Creates the conversion for calls. If the method does not declare the reason, a defect is logged,
+ * Creates the conversion for calls. If the method does not declare the reason of the refusal, a defect is logged,
  * because callers rely on the declaration.
  */
 export function createRefuseCall(

@@ -41,9 +41,9 @@ export function closeStreamAfterGrace(stream: Http2Stream): void {
 }
 
 /**
- * Simulates a lost response over HTTP/2. Resets the stream like a proxy whose connection broke, which does not affect
- * other calls. The code is INTERNAL_ERROR, because clients may repeat a call after REFUSED_STREAM, and CANCEL would
- * look like an action of the caller.
+ * Simulates a lost response over HTTP/2. Resets only the stream of the call, as a proxy does when its connection
+ * breaks. The code is INTERNAL_ERROR, because clients may repeat a call after REFUSED_STREAM, and CANCEL would look
+ * like an action of the caller.
  */
 export function loseStreamAnswer(stream: ServerHttp2Stream): void {
   stream.close(constants.NGHTTP2_INTERNAL_ERROR);

@@ -74,7 +74,7 @@ export function createGrpcServer(
     session.on("error", () => session.destroy());
     sessions.set(socket, session);
     serveStreams(session, calls, serve);
-    // GOAWAY must follow the server's SETTINGS frame, which Node sends in its own immediate.
+    // GOAWAY must follow the server's SETTINGS frame, which Node sends in a `setImmediate` callback.
     if (isDraining) setImmediate(() => sendElsewhere(socket));
   };
   const listener = createTcpServer((socket) => {

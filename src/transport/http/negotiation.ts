@@ -24,8 +24,8 @@ export function weightOf(type: string, accept: string): number {
 }
 
 /**
- * Returns the preferred language of an Accept-Language header by the first subtag, with the matching
- * tag (RFC 5646). Returns the first language if none matches.
+ * Returns the language that an Accept-Language header prefers, and the tag that matched it by its first subtag (RFC
+ * 5646). Returns the first language if no tag matches.
  */
 export function preferredLanguage<Language extends string>(
   accepted: string,

@@ -3,7 +3,7 @@ import { refuse, unavailable } from "../../domain/refusal.ts";
 import { LINK_STREAMS } from "../../pipeline/bounds/limits.ts";
 import { addressBlock } from "../../pipeline/client-address.ts";
 
-/** Interval of heartbeats in milliseconds, because proxies close silent connections. */
+/** Interval between heartbeats, in milliseconds. Without them, proxies would close silent connections. */
 const HEARTBEAT_MS = 20_000;
 /** Maximum duration of a stream in milliseconds. When the browser reconnects, its link is checked again. */
 const MAX_MS = 10 * 60_000;

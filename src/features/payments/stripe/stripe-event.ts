@@ -1,7 +1,10 @@
 import type Stripe from "stripe";
 import type { ProviderEvent } from "../payment-provider.ts";
 
-/** Maximum age of a signature, in seconds. Stripe signs each delivery attempt again. */
+/**
+ * Maximum age of a signature, in seconds. It does not affect redelivered events, because Stripe signs each attempt
+ * again.
+ */
 export const TOLERANCE_SECONDS = 300;
 
 const OF_PAYMENTS = /^(checkout\.session|payment_intent|charge|refund)\./;

@@ -205,8 +205,8 @@ async function readEvent(
     } catch {
       continue;
     }
-    // A platform's live endpoint also receives test events of connected accounts and events of the
-    // platform's own account.
+    // Ignores test events of connected accounts and events of the platform's own account, which a platform's live
+    // endpoint also receives.
     if (event?.livemode !== (mode === "live")) return undefined;
     return (own === undefined) === (event.account !== undefined) ? toProviderEvent(event) : undefined;
   }
