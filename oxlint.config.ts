@@ -77,12 +77,13 @@ const FLOORS: readonly Floor[] = [
       "features/payments": "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",
       "features/payments/stripe": "features/payments/* features/workspaces/*",
       "features/shipments": `features/tariffs/versions/* features/quotes/*
-        features/{audit,couriers,customers,events,idempotency,mails,workspaces}/*`,
+        features/{audit,couriers,customers,events,idempotency,mails,slots,workspaces}/*`,
       "features/recipients": `features/{audit,shipments,mails,workspaces}/*
         features/customers/link-customers.ts`,
       "features/addresses": "features/shipments/shipment-filters.ts",
-      "features/test-mode": "features/{payments,shipments,workspaces}/*",
-      "features/quotes": "features/tariffs/versions/* features/workspaces/*",
+      "features/test-mode": "features/{payments,shipments,slots,workspaces}/*",
+      "features/quotes": "features/tariffs/versions/* features/slots/* features/workspaces/*",
+      "features/slots": "features/tariffs/versions/* features/{idempotency,audit}/*",
       "features/reports": `features/shipments/shipment.entity.ts
         features/api-keys/api-keys.ts features/people/mail-backlog.ts
         features/operators/operator.entity.ts features/operators/operator-key.entity.ts

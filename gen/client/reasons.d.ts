@@ -61,6 +61,7 @@ export type Reason =
   | "SHIPMENT_NOT_FOUND"
   | "SHIPMENT_STATE"
   | "SIMULATION_LIMIT"
+  | "SLOT_FULL"
   | "TEST_MODE_ONLY"
   | "TOO_FAR_AHEAD"
   | "TOO_SOON"

@@ -80,4 +80,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128183854-event-courier.ts")).Migration20261128183854_event_courier,
   "20261128184840-courier-settings": async () =>
     (await import("./migrations/20261128184840-courier-settings.ts")).Migration20261128184840_courier_settings,
+  "20261128190112-slots": async () =>
+    (await import("./migrations/20261128190112-slots.ts")).Migration20261128190112_slots,
 };

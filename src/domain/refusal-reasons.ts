@@ -121,6 +121,10 @@ export const REASONS = {
       "e.g. external_reference: external_reference already belongs to the shipment SHP-4T8ZK2M0QWXE.",
       "Use the shipment in `metadata`, or another reference.",
     ],
+    SLOT_FULL: [
+      "e.g. pickup_window: pickup_window is full.",
+      "Use the window in `metadata`, or see `ListPickupSlots`.",
+    ],
     COURIER_TAKEN: [
       "external_id: Another courier of the workspace has this external_id.",
       "Find that courier with `ListCouriers`, or use another external id.",

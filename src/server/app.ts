@@ -24,6 +24,7 @@ import type { WebhookBacklog } from "../features/reports/load-figures.ts";
 import { createReportCache } from "../features/reports/report-cache.ts";
 import { createRequestLog } from "../features/reports/request-log.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
+import { createSlots } from "../features/slots/slots.ts";
 import { createTariffTasks, type TariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { createCoverageDocuments } from "../features/tariffs/coverage/coverage-documents.ts";
 import { createTariffCache } from "../features/tariffs/versions/tariff-cache.ts";
@@ -264,6 +265,7 @@ function createStores(config: AppConfig, { maxWaitMs }: AppOverrides, log: Logge
     observeGroups,
     secretSeal,
     versionFees: createVersionFees(em),
+    slots: createSlots(em),
     quoteKeys: createQuoteKeys(secretSeal, log),
     bucket: config.pictures && createS3Client(config.pictures),
     providers: createPaymentProviders({

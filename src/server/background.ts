@@ -12,6 +12,7 @@ import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-an
 import { createPaymentQueues, type PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
 import { createPictureQueue, type PictureBucket } from "../features/shipments/picture-bucket.ts";
+import { createReclaimQueue, type ReclaimDeps } from "../features/shipments/reclaim-slots.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
 import type { QuoteKeys } from "../features/quotes/quote-keys.ts";
 import { createRollUpQueue } from "../features/reports/roll-up-bookings.ts";
@@ -65,6 +66,7 @@ export interface BackgroundDeps extends QueueDeps {
   readonly secretSeal: SecretSeal;
   readonly paymentJobs: PaymentJobDeps;
   readonly simulations: SimulationDeps;
+  readonly reclaims: ReclaimDeps;
   readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal" | "log" | "shutdownSignal" | "givingUp">;
   readonly mails: CreateMailQueues | undefined;
   /** `undefined` if pictures stay in the database. */
@@ -152,6 +154,7 @@ function createQueues(options: BackgroundDeps, givingUp: AbortSignal): readonly 
     ...createPaymentQueues(options.paymentJobs),
     ...(bucket === undefined ? [] : [createPictureQueue({ ...options, bucket })]),
     createSimulationQueue(options.simulations),
+    createReclaimQueue(options.reclaims),
     createRollUpQueue(options.em),
   ];
 }

@@ -31,6 +31,7 @@ import { Session } from "../features/people/session.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
 import { SignInLink, SpentAttempt } from "../features/people/sign-in-link.entity.ts";
 import { Simulation } from "../features/shipments/simulation.entity.ts";
+import { Slot, SlotReservation } from "../features/slots/slot.entity.ts";
 import { StoredResponse } from "../features/idempotency/stored-response.entity.ts";
 import { TariffDraft, TariffDraftChunk } from "../features/tariffs/drafts/tariff-draft.entity.ts";
 import { TariffVersion } from "../features/tariffs/versions/tariff.entity.ts";
@@ -81,6 +82,8 @@ export const ENTITIES = [
   SignInLink,
   SpentAttempt,
   Simulation,
+  Slot,
+  SlotReservation,
   StoredResponse,
   TariffDraft,
   TariffDraftChunk,

@@ -16,6 +16,7 @@ import type { PaymentsOfShipments } from "../features/shipments/provider-check.t
 import { createChangeBatch } from "../features/shipments/change-batch.ts";
 import { createChangeShipment } from "../features/shipments/change-shipment.ts";
 import type { ShipmentKey } from "../features/shipments/find-shipment.ts";
+import type { Slots } from "../features/slots/slots.ts";
 import type { VersionFees } from "../features/tariffs/versions/version-fees.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import type { CallIn } from "../pipeline/call.ts";
@@ -34,6 +35,7 @@ export function createPayments(deps: {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
   readonly versionFees: VersionFees;
+  readonly slots: Slots;
   readonly events: Pick<EventAnnouncer, "announce">;
   readonly providers: PaymentProviders;
   readonly secretSeal: SecretSeal;
@@ -60,18 +62,20 @@ export function createPayments(deps: {
     await assertProviderLimit(consumeCall, "payments", key.workspace);
     await reconcileForCall(reconcilePayment, key, options);
   };
+  const payments: PaymentsOfShipments = {
+    schedulePoll: (tx, key) => schedulePoll(tx, key, deps.now()),
+    expireCheckout: (key) => reconcileForCaller(key, { expire: true }),
+  };
   return {
     changeShipment,
     changeBatch: createChangeBatch(deps, announce),
     reconcilePayment,
-    payments: {
-      schedulePoll: (tx, key) => schedulePoll(tx, key, deps.now()),
-      expireCheckout: (key) => reconcileForCaller(key, { expire: true }),
-    } satisfies PaymentsOfShipments,
+    payments,
     pollPayment: reconcileForCaller,
     consumeCall,
     paymentJobs: { ...reconcileDeps, reconcilePayment },
     callIn,
     simulations: { ...deps, changeShipment, callIn },
+    reclaims: { ...deps, changeShipment, callIn, payments },
   };
 }

@@ -13,6 +13,7 @@ import { purgeTestData } from "../features/test-mode/delete-test-data.ts";
 import { purgeDeliveries } from "../features/webhooks/webhook-delivery.entity.ts";
 import { purgePlaces } from "../features/shipments/courier-places.ts";
 import { purgePictures } from "../features/shipments/proof-picture.entity.ts";
+import { purgeSlots } from "../features/slots/slots.ts";
 import { purgeUsedQuotes } from "../features/quotes/used-quote.entity.ts";
 
 export interface PurgeOptions {
@@ -33,6 +34,7 @@ export const PURGES = {
   proof_pictures: ({ em }) => purgePictures(em),
   courier_places: ({ em }) => purgePlaces(em),
   used_quotes: ({ em }) => purgeUsedQuotes(em),
+  slots: ({ em }) => purgeSlots(em),
   payment_notices: ({ em, now }) => purgeProviderEvents(em, now()),
   courier_links: ({ em }) => purgeCourierLinks(em),
   sign_ins: ({ em }) => purgeSignIns(em),

@@ -52,6 +52,10 @@ describeDashboard("tariff schedules", (dashboard) => {
     await page.getByLabel("Date", { exact: true }).fill("2030-12-25");
     await page.getByLabel("Note", { exact: false }).fill("Christmas Day");
     await page.getByLabel("Slot length, minutes").fill("30");
+    await page.getByLabel("Capacity of each slot").fill("2");
+    await page.getByLabel("Capacity per slot").fill("8");
+    await page.getByLabel("Unit of capacity").selectOption("kilograms");
+    await page.getByLabel("Time to pay, minutes").fill("30");
     await page.getByLabel("Lead time, minutes").fill("45");
     await page.getByRole("button", { name: "Add cut-off" }).click();
     const cutOff = group(page, "Cut-off 1");
@@ -71,10 +75,13 @@ describeDashboard("tariff schedules", (dashboard) => {
             { days: ["mon", "tue", "wed", "thu", "fri"], opens: "08:00", closes: "18:00", fee: "" },
             { days: ["fri", "sat"], opens: "18:00", closes: "01:00", fee: "2.50" },
           ],
-          exceptions: [{ date: "2030-12-25", hours: [], note: "Christmas Day" }],
+          exceptions: [{ date: "2030-12-25", hours: [], note: "Christmas Day", capacity: 2 }],
           lead_time_minutes: 45,
           horizon_days: 30,
           slot_minutes: 30,
+          capacity: 8,
+          capacity_unit: "kilograms",
+          pay_within_minutes: 30,
           cut_offs: [{ days: ["mon"], from: "", until: "12:00", days_before: 3, at: "17:00" }],
           as_soon_as_possible: false,
         },
@@ -133,6 +140,7 @@ describeDashboard("tariff schedules", (dashboard) => {
     expect(first).toEqual({
       date: "2030-01-01",
       note: "New Year",
+      capacity: null,
       hours: [{ opens: "08:00", closes: "18:00", fee: "" }],
     });
     expect(others).toHaveLength(399);

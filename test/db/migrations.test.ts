@@ -302,6 +302,8 @@ const SLUG = "0123abcd";
  * Primary and foreign keys are derived from their kind.
  */
 const INVALID_ROWS: readonly (readonly [constraint: string, table: string, change: Row])[] = [
+  ["slot_count_not_negative", "slot", { id: "other", shipments: -1 }],
+  ["slot_capacity_not_negative", "slot", { id: "other", capacity: -1 }],
   ["tariff_version_counts_from_one", "tariff_version", { version: 0 }],
   ["workspace_name_given", "workspace", { id: 2, name: "" }],
   ["workspace_twin", "workspace", { id: 4, twin_of: 1 }],

@@ -55,7 +55,7 @@ export declare type CreateQuoteRequest = Message<"shipments.v1.CreateQuoteReques
   weightKg?: number | undefined;
 
   /**
-   * Validity of the price, in seconds, 60 to 3600. Defaults to 900.
+   * Validity of the price, in seconds. Defaults to 900.
    *
    * @generated from field: optional int32 valid_for_seconds = 6;
    */
@@ -119,7 +119,7 @@ export declare type CreateQuoteRequestValid = Message<"shipments.v1.CreateQuoteR
   weightKg: number;
 
   /**
-   * Validity of the price, in seconds, 60 to 3600. Defaults to 900.
+   * Validity of the price, in seconds. Defaults to 900.
    *
    * @generated from field: optional int32 valid_for_seconds = 6;
    */
@@ -575,9 +575,8 @@ export declare const BatchCreateQuotesResultSchema: GenMessage<BatchCreateQuotes
  */
 export declare const QuoteService: GenService<{
   /**
-   * Quotes a route and weight with a guaranteed price. The quote is not stored: its id contains the encrypted
-   * quote. If the route cannot be served, the response has no id. A window that cannot be booked is refused,
-   * as in a booking.
+   * Quotes a route and weight with a guaranteed price. If the route cannot be served, the response has no id. A
+   * window that cannot be booked is refused, as in a booking.
    *
    * @generated from rpc shipments.v1.QuoteService.CreateQuote
    */

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { PickupSlot, PickupSlotValid, TimeWindow, TimeWindowValid } from "./window_pb.js";
+import type { PickupSlot, PickupSlotValid, SlotCapacityUnit, TimeWindow, TimeWindowValid } from "./window_pb.js";
 import type { Simulation, SimulationValid } from "./simulation_pb.js";
 import type { AttemptReason, CourierPlace, CourierPlaceValid, DeliveryStage, DropoffVerification } from "./courier_pb.js";
 import type { CancelReason, DropoffHandover, PaymentStatus, Shipment, ShipmentStatus, ShipmentValid, UndeliverableAction } from "./shipment_pb.js";
@@ -183,6 +183,13 @@ export declare type ListPickupSlotsResponse = Message<"shipments.v1.ListPickupSl
    * @generated from field: string currency = 6;
    */
   currency: string;
+
+  /**
+   * Unit of `remaining`.
+   *
+   * @generated from field: optional shipments.v1.SlotCapacityUnit capacity_unit = 7;
+   */
+  capacityUnit?: SlotCapacityUnit | undefined;
 };
 
 /**
@@ -230,6 +237,13 @@ export declare type ListPickupSlotsResponseValid = Message<"shipments.v1.ListPic
    * @generated from field: string currency = 6;
    */
   currency: string;
+
+  /**
+   * Unit of `remaining`.
+   *
+   * @generated from field: optional shipments.v1.SlotCapacityUnit capacity_unit = 7;
+   */
+  capacityUnit?: SlotCapacityUnit | undefined;
 };
 
 /**
@@ -3431,8 +3445,8 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchQuoteShipmentsResponseSchema;
   },
   /**
-   * Lists the pickup windows for a route with their prices, for up to 14 days, according to the schedule of the
-   * pickup's zone. If the schedule has no slots, each entry is the bookable part of one day's hours.
+   * Lists the pickup windows for a route with their prices, for up to 14 days, by the schedule of the pickup's zone.
+   * Without slots, each entry is the bookable part of one day's hours.
    *
    * @generated from rpc shipments.v1.ShipmentService.ListPickupSlots
    */

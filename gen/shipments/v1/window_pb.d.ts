@@ -182,6 +182,20 @@ export declare type PickupSlot = Message<"shipments.v1.PickupSlot"> & {
    * @generated from field: double price = 8;
    */
   price: number;
+
+  /**
+   * Whether the slot has a capacity.
+   *
+   * @generated from field: bool limited = 9;
+   */
+  limited: boolean;
+
+  /**
+   * Remaining capacity in `capacity_unit`, if at most 10. If unset for a limited slot, more than 10 remain.
+   *
+   * @generated from field: optional int32 remaining = 10;
+   */
+  remaining?: number | undefined;
 };
 
 /**
@@ -245,6 +259,20 @@ export declare type PickupSlotValid = Message<"shipments.v1.PickupSlot"> & {
    * @generated from field: double price = 8;
    */
   price: number;
+
+  /**
+   * Whether the slot has a capacity.
+   *
+   * @generated from field: bool limited = 9;
+   */
+  limited: boolean;
+
+  /**
+   * Remaining capacity in `capacity_unit`, if at most 10. If unset for a limited slot, more than 10 remain.
+   *
+   * @generated from field: optional int32 remaining = 10;
+   */
+  remaining?: number | undefined;
 };
 
 /**
@@ -284,10 +312,48 @@ export enum SlotUnavailableReason {
    * @generated from enum value: SLOT_UNAVAILABLE_REASON_TOO_FAR_AHEAD = 3;
    */
   TOO_FAR_AHEAD = 3,
+
+  /**
+   * The slot has no capacity left for the shipment.
+   *
+   * @generated from enum value: SLOT_UNAVAILABLE_REASON_FULL = 4;
+   */
+  FULL = 4,
 }
 
 /**
  * Describes the enum shipments.v1.SlotUnavailableReason.
  */
 export declare const SlotUnavailableReasonSchema: GenEnum<SlotUnavailableReason>;
+
+/**
+ * Unit of a slot's capacity.
+ *
+ * @generated from enum shipments.v1.SlotCapacityUnit
+ */
+export enum SlotCapacityUnit {
+  /**
+   * @generated from enum value: SLOT_CAPACITY_UNIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Number of shipments that are picked up or dropped off in the slot.
+   *
+   * @generated from enum value: SLOT_CAPACITY_UNIT_SHIPMENTS = 1;
+   */
+  SHIPMENTS = 1,
+
+  /**
+   * Total weight of these shipments, in kilograms.
+   *
+   * @generated from enum value: SLOT_CAPACITY_UNIT_KILOGRAMS = 2;
+   */
+  KILOGRAMS = 2,
+}
+
+/**
+ * Describes the enum shipments.v1.SlotCapacityUnit.
+ */
+export declare const SlotCapacityUnitSchema: GenEnum<SlotCapacityUnit>;
 

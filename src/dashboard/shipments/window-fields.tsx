@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { SlotUnavailableReason, type PickupSlot } from "../../../gen/shipments/v1/window_pb.js";
+import { SlotCapacityUnit, SlotUnavailableReason, type PickupSlot } from "../../../gen/shipments/v1/window_pb.js";
 import type { Problem } from "../api/problem.ts";
 import { Button } from "../ui/button.tsx";
 import { FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
@@ -168,7 +168,10 @@ function Slot(
 ) {
   const { end, offer, slot, window, total, pick } = props;
   const own = windowOf(slot);
-  const note = slot.available ? feeText(slot, offer, total) : unavailableText(slot, offer.timeZone);
+  const left = slot.remaining === undefined ? "" : `${slot.remaining}${unitText(offer)} left`;
+  const note = slot.available
+    ? [feeText(slot, offer, total), left].filter(Boolean).join(", ")
+    : unavailableText(slot, offer.timeZone);
   return (
     <li>
       <label>
@@ -188,6 +191,10 @@ function Slot(
   );
 }
 
+function unitText({ capacityUnit }: Offer): string {
+  return capacityUnit === SlotCapacityUnit.KILOGRAMS ? " kg" : "";
+}
+
 function feeText({ price }: PickupSlot, { currency }: Offer, total: number | undefined): string {
   if (total === undefined || price <= total) return "";
   // Rounding removes float errors, because both prices are exact to the minor unit.
@@ -203,6 +210,8 @@ function unavailableText({ unavailableReason, cutOffAt }: PickupSlot, timeZone: 
         : "can no longer be booked";
     case SlotUnavailableReason.TOO_SOON:
       return "too soon";
+    case SlotUnavailableReason.FULL:
+      return "full";
     default:
       return "cannot be booked";
   }

@@ -119,6 +119,7 @@ const WINDOW_REASONS: readonly string[] = [
   "CUT_OFF_PASSED",
   "TOO_SOON",
   "TOO_FAR_AHEAD",
+  "SLOT_FULL",
 ];
 
 export function isOfWindows({ reason = "" }: Problem): boolean {

@@ -262,6 +262,7 @@ function ExceptionFields(props: ExceptionProps) {
       <div class="field-row">
         <TextField {...field("date")} label="Date" type="date" />
         <TextField {...field("note")} label="Note" optional placeholder="Christmas Day" />
+        <TextField {...field("capacity")} label="Capacity of each slot" numeric optional />
       </div>
       <FieldGroup name={`${path}.hours`} label="Hours" kind="rows" value={hours}>
         <HoursRows hours={hours} of={name} change={(next) => change({ ...exception, hours: next })} />
@@ -290,8 +291,10 @@ function Slots({ schedule, change }: Props) {
   const [isFree, setFree] = useState(slot_minutes === "");
   const choose = (free: boolean) => {
     setFree(free);
-    change({ ...schedule, slot_minutes: free ? "" : "60" });
+    const limits = free ? { capacity: "", capacity_unit: "shipments", pay_within_minutes: "" } : {};
+    change({ ...schedule, slot_minutes: free ? "" : "60", ...limits });
   };
+  const field = fieldOf(schedule, change, path);
   return (
     <div class="field-row">
       <SelectField
@@ -305,7 +308,25 @@ function Slots({ schedule, change }: Props) {
         onInput={(value) => choose(value === "free")}
       />
       {!isFree && (
-        <TextField {...fieldOf(schedule, change, path)("slot_minutes")} label="Slot length, minutes" numeric />
+        <>
+          <TextField {...field("slot_minutes")} label="Slot length, minutes" numeric />
+          <TextField {...field("capacity")} label="Capacity per slot" numeric optional hint="Default: unlimited." />
+          <SelectField
+            {...field("capacity_unit")}
+            label="Unit of capacity"
+            choices={[
+              ["shipments", "Shipments"],
+              ["kilograms", "Kilograms"],
+            ]}
+          />
+          <TextField
+            {...field("pay_within_minutes")}
+            label="Time to pay, minutes"
+            numeric
+            optional
+            hint="Unpaid shipments in a limited slot are then cancelled."
+          />
+        </>
       )}
     </div>
   );

@@ -20,6 +20,8 @@ export interface ExceptionText extends Row {
   /** Hours of the date. Empty if closed. */
   readonly hours: readonly HoursText[];
   readonly note: string;
+  /** Capacity of each slot on the date. Blank if as on other dates. */
+  readonly capacity: string;
 }
 
 export interface CutOffText extends Row {
@@ -40,6 +42,10 @@ export interface ScheduleText extends Row {
   readonly horizon_days: string;
   /** Slot length. Blank if windows can be chosen freely. */
   readonly slot_minutes: string;
+  /** Capacity of each slot. Blank if unlimited. */
+  readonly capacity: string;
+  readonly capacity_unit: string;
+  readonly pay_within_minutes: string;
   readonly cut_offs: readonly CutOffText[];
   readonly as_soon_as_possible: boolean;
 }
@@ -69,7 +75,7 @@ export function copyOfHours(hours: readonly HoursText[]): readonly HoursText[] {
 }
 
 export function newException(): ExceptionText {
-  return { ...newRow(), date: "", hours: [], note: "" };
+  return { ...newRow(), date: "", hours: [], note: "", capacity: "" };
 }
 
 export function newCutOff(): CutOffText {
@@ -87,6 +93,9 @@ export function newSchedule(name: string): ScheduleText {
     lead_time_minutes: "60",
     horizon_days: "30",
     slot_minutes: "60",
+    capacity: "",
+    capacity_unit: "shipments",
+    pay_within_minutes: "",
     cut_offs: [],
     as_soon_as_possible: true,
   };
@@ -109,16 +118,19 @@ function textOfSchedule(schedule: TariffSchedule, path: string): ScheduleText {
         days.includes(day) ? [{ ...storedRow(`${path}.hours[${i}]`), opens, closes, fee }] : [],
       ),
     ),
-    exceptions: schedule.exceptions.map(({ date, hours, note }, i) => {
+    exceptions: schedule.exceptions.map(({ date, hours, note, capacity }, i) => {
       const own = `${path}.exceptions[${i}]`;
       const rows = hours.map(({ opens, closes, fee }, at) => {
         return { ...storedRow(`${own}.hours[${at}]`), opens, closes, fee };
       });
-      return { ...storedRow(own), date, note, hours: rows };
+      return { ...storedRow(own), date, note, hours: rows, capacity: String(capacity ?? "") };
     }),
     lead_time_minutes: String(schedule.leadTimeMinutes ?? 0),
     horizon_days: String(schedule.horizonDays ?? ""),
     slot_minutes: String(schedule.slotMinutes ?? ""),
+    capacity: String(schedule.capacity ?? ""),
+    capacity_unit: schedule.capacityUnit || "shipments",
+    pay_within_minutes: String(schedule.payWithinMinutes ?? ""),
     cut_offs: schedule.cutOffs.map(({ days, from, until, daysBefore, at }, i) => {
       const days_before = String(daysBefore ?? 0);
       return { ...storedRow(`${path}.cut_offs[${i}]`), days, from, until, days_before, at };
@@ -140,11 +152,19 @@ export function schedulesOfText({ schedules, default_schedule }: SchedulesText) 
       timeZone: schedule.time_zone.trim(),
       hours: weeklyHours(schedule.week),
       exceptions: schedule.exceptions
-        .map(({ date, hours, note }) => ({ date, note: note.trim(), hours: hours.map(hoursOf) }))
+        .map((exception) => ({
+          date: exception.date,
+          note: exception.note.trim(),
+          hours: exception.hours.map(hoursOf),
+          capacity: wholeOf(exception, "capacity"),
+        }))
         .toSorted((a, b) => (a.date < b.date ? -1 : 1)),
       leadTimeMinutes: wholeOf(schedule, "lead_time_minutes"),
       horizonDays: wholeOf(schedule, "horizon_days"),
       slotMinutes: wholeOf(schedule, "slot_minutes"),
+      capacity: wholeOf(schedule, "capacity"),
+      capacityUnit: schedule.capacity_unit === "shipments" ? "" : schedule.capacity_unit,
+      payWithinMinutes: wholeOf(schedule, "pay_within_minutes"),
       cutOffs: schedule.cut_offs.map((cutOff) => ({
         days: [...cutOff.days],
         from: cutOff.from,

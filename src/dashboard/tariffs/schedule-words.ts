@@ -66,9 +66,11 @@ export function weekTexts(hours: readonly WeeklyHours[]): readonly string[] {
 export function exceptionText(exception: {
   readonly hours: readonly Pick<DateHours, "opens" | "closes" | "fee">[];
   readonly note: string;
+  readonly capacity?: number | string | undefined;
 }): string {
-  const { hours, note } = exception;
-  const text = hours.length === 0 ? "Closed" : hours.map(hoursText).join(" and ");
+  const { hours, note, capacity } = exception;
+  const limit = capacity === undefined || capacity === "" ? "" : `, capacity ${capacity}`;
+  const text = hours.length === 0 ? "Closed" : hours.map(hoursText).join(" and ") + limit;
   return note === "" ? text : `${text} (${note})`;
 }
 
@@ -120,6 +122,12 @@ const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => s
   lead_time_minutes: ["Lead time", ({ leadTimeMinutes }) => minutesText(leadTimeMinutes ?? 0)],
   horizon_days: ["Booked ahead", ({ horizonDays }) => `up to ${horizonDays ?? 30} days`],
   slot_minutes: ["Slots", ({ slotMinutes }) => slotsText(slotMinutes)],
+  capacity: ["Capacity per slot", ({ capacity, capacityUnit }) => capacityText(capacity, capacityUnit)],
+  capacity_unit: ["Unit of capacity", ({ capacityUnit }) => capacityUnit || "shipments"],
+  pay_within_minutes: [
+    "Time to pay",
+    ({ payWithinMinutes }) => (payWithinMinutes === undefined ? "Unlimited" : minutesText(payWithinMinutes)),
+  ],
   cut_offs: ["Cut-offs", ({ cutOffs }) => cutOffs.map(cutOffText).join("; ") || "No cut-offs"],
   as_soon_as_possible: [
     "As soon as possible",
@@ -129,12 +137,16 @@ const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => s
 
 export function partsOf(schedule: TariffSchedule): readonly (readonly [string, string])[] {
   return Object.entries(PARTS)
-    .filter(([name]) => name !== "name")
+    .filter(([name]) => name !== "name" && name !== "capacity_unit")
     .map(([, [label, textOf]]) => [label, textOf(schedule)]);
 }
 
 function slotsText(minutes: number | undefined): string {
   return minutes === undefined ? "Any time within the hours" : minutesText(minutes);
+}
+
+function capacityText(capacity: number | undefined, unit: string): string {
+  return capacity === undefined ? "Unlimited" : `${numberText(capacity)} ${unit || "shipments"}`;
 }
 
 export interface DifferenceText {

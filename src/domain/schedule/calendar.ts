@@ -20,6 +20,8 @@ export interface Slot extends Opening {
   /** Start time in the schedule's time zone, with the offset. */
   readonly localStart: string;
   readonly localEnd: string;
+  /** Capacity of the slot, in the unit of the schedule. `undefined` if unlimited. */
+  readonly capacity: number | undefined;
 }
 
 /** A date in the schedule's time zone. Has no openings if the time zone skips the date. */
@@ -96,7 +98,7 @@ export function dayNumberOf(date: string): number {
 }
 
 function makeDay(schedule: Schedule, number: number): Day {
-  const { timeZone, week, exceptions, slotMinutes } = schedule;
+  const { timeZone, week, exceptions, slotMinutes, capacity } = schedule;
   const date = dateOf(number);
   const startMs = startOf(date, timeZone);
   const span = { number, startMs, endMs: startOf(date.add({ days: 1 }), timeZone) };
@@ -107,7 +109,10 @@ function makeDay(schedule: Schedule, number: number): Day {
   const openings = hours
     .map((each) => openingOf(date, each, timeZone))
     .filter((opening) => opening.startMs < opening.endMs);
-  const slots = slotMinutes === undefined ? [] : slotsOf(openings, slotMinutes, timeZone);
+  const slots =
+    slotMinutes === undefined
+      ? []
+      : slotsOf(openings, slotMinutes, timeZone, capacity?.onDates[date.toString()] ?? capacity?.perSlot);
   return {
     ...span,
     openings,
@@ -147,22 +152,27 @@ function instantOf(date: Temporal.PlainDate, minute: number, timeZone: string): 
  * Divides opening hours into consecutive slots, regardless of clock changes. Drops a remainder that
  * is shorter than a slot.
  */
-function slotsOf(openings: readonly Opening[], slotMinutes: number, timeZone: string): Slot[] {
+function slotsOf(
+  openings: readonly Opening[],
+  slotMinutes: number,
+  timeZone: string,
+  capacity: number | undefined,
+): Slot[] {
   const lengthMs = slotMinutes * MINUTE_MS;
   const localTextOf = createLocalClock(timeZone);
   return openings.flatMap(({ startMs, endMs, feeMinor }) =>
     Array.from({ length: Math.floor((endMs - startMs) / lengthMs) }, (_, i) => {
       const start = startMs + i * lengthMs;
-      return withTexts({ startMs: start, endMs: start + lengthMs, feeMinor }, localTextOf);
+      return withTexts({ startMs: start, endMs: start + lengthMs, feeMinor }, capacity, localTextOf);
     }),
   );
 }
 
 export function slotOf(opening: Opening, timeZone: string): Slot {
-  return withTexts(opening, createLocalClock(timeZone));
+  return withTexts(opening, undefined, createLocalClock(timeZone));
 }
 
-function withTexts(opening: Opening, localTextOf: (instantMs: number) => string): Slot {
+function withTexts(opening: Opening, capacity: number | undefined, localTextOf: (instantMs: number) => string): Slot {
   const { startMs, endMs } = opening;
   return {
     ...opening,
@@ -170,6 +180,7 @@ function withTexts(opening: Opening, localTextOf: (instantMs: number) => string)
     end: new Date(endMs).toISOString(),
     localStart: localTextOf(startMs),
     localEnd: localTextOf(endMs),
+    capacity,
   };
 }
 

@@ -4,7 +4,7 @@ import { MAX_WINDOW_MINUTES, MIN_WINDOW_MINUTES } from "./schedule.ts";
 
 type WindowRefusalReason = Extract<
   RefusalReason,
-  "WINDOW_INVALID" | "OUTSIDE_HOURS" | "CUT_OFF_PASSED" | "TOO_SOON" | "TOO_FAR_AHEAD"
+  "WINDOW_INVALID" | "OUTSIDE_HOURS" | "CUT_OFF_PASSED" | "TOO_SOON" | "TOO_FAR_AHEAD" | "SLOT_FULL"
 >;
 
 interface WindowViolation {
@@ -20,6 +20,8 @@ export interface WindowDecision {
   readonly cutOffAtMs: number | undefined;
   /** 0 outside the opening hours. */
   readonly feeMinor: number;
+  /** Capacity of the slot. `undefined` if unlimited. */
+  readonly capacity?: number | undefined;
 }
 
 /** Decides whether a window can be booked now. Used for slots, quotes, bookings and updates. */
@@ -36,6 +38,7 @@ export function decideWindow(calendar: Calendar, window: Span, nowMs: number): W
     violations: violations.filter((violation) => violation !== undefined),
     cutOffAtMs,
     feeMinor: match.feeMinor,
+    capacity: match.capacity,
   };
 }
 
@@ -58,6 +61,7 @@ function shapeViolation({ startMs, endMs }: Span): WindowViolation | undefined {
 /** Fee of a window according to the opening hours, and the violation if the window does not match them. */
 interface HoursMatch {
   readonly feeMinor: number;
+  readonly capacity?: number | undefined;
   readonly violation?: WindowViolation;
 }
 
@@ -66,7 +70,7 @@ function matchHours(calendar: Calendar, window: Span, day: Day): HoursMatch {
   const before = calendar.day(day.number - 1);
   // A slot can start after midnight in opening hours that began the day before.
   const slot = day.slotAt.get(window.startMs) ?? before.slotAt.get(window.startMs);
-  if (slot?.endMs === window.endMs) return { feeMinor: slot.feeMinor };
+  if (slot?.endMs === window.endMs) return { feeMinor: slot.feeMinor, capacity: slot.capacity };
   // The longest window, 25 hours, can end two days after its start date.
   const after = [1, 2].map((days) => calendar.day(day.number + days));
   const touched = openingsOver(window, [before, day, ...after]);

@@ -3,6 +3,7 @@ import type { Violation } from "../refusal.ts";
 import type { End, Ends } from "../route-ends.ts";
 import { type Calendar, type Span } from "./calendar.ts";
 import { decideWindow, type WindowDecision } from "./decide-window.ts";
+import type { WindowSlot } from "./slot-load.ts";
 import { nextAvailable } from "./slots.ts";
 
 /** A window that is booked or can be booked, with its fee. */
@@ -10,6 +11,8 @@ export interface BookedWindow extends Span {
   /** Time zone of the schedule at the time of booking. */
   readonly timeZone: string;
   readonly feeMinor: number;
+  /** The slot, if it has a capacity. */
+  readonly slot?: WindowSlot | undefined;
 }
 
 export interface RequestedWindows {
@@ -60,9 +63,9 @@ interface EndDecision extends Pick<WindowsDecision, "violations" | "facts"> {
 }
 
 function decideEnd(end: End, requested: RequestedWindows, nowMs: number): EndDecision {
-  const booked = requested.booked?.[end];
-  if (booked !== undefined) return { violations: [], facts: {}, window: booked };
   const calendar = requested.calendars[end];
+  const booked = requested.booked?.[end];
+  if (booked !== undefined) return { violations: [], facts: {}, window: withCurrentSlot(booked, calendar, nowMs) };
   const window = requested.windows[end];
   if (window === undefined) return decideWithout(end, calendar, nowMs);
   if (calendar === undefined) {
@@ -73,9 +76,27 @@ function decideEnd(end: End, requested: RequestedWindows, nowMs: number): EndDec
     return refusal(end, decision, nextAvailable(calendar, window, nowMs));
   }
   const { startMs, endMs } = window;
-  const { timeZone } = calendar.schedule;
-  const { feeMinor } = decision;
-  return { violations: [], facts: {}, window: { startMs, endMs, timeZone, feeMinor } };
+  const { timeZone, name: schedule } = calendar.schedule;
+  const { feeMinor, capacity } = decision;
+  const slot = capacity === undefined ? {} : { slot: { schedule, capacity, calendar } };
+  return { violations: [], facts: {}, window: { startMs, endMs, timeZone, feeMinor, ...slot } };
+}
+
+/** Adds the current capacity to a booked window's slot. */
+function withCurrentSlot(booked: BookedWindow, calendar: Calendar | undefined, nowMs: number): BookedWindow {
+  if (booked.slot === undefined || calendar?.schedule.name !== booked.slot.schedule) return booked;
+  const { capacity } = decideWindow(calendar, booked, nowMs);
+  return { ...booked, slot: { ...booked.slot, capacity, calendar } };
+}
+
+/**
+ * Returns the refusal of a window in a full slot.
+ *
+ * @param next next window with a free place
+ */
+export function fullWindow(end: End, next: Span | undefined): Pick<WindowsDecision, "violations" | "facts"> {
+  const violation = { reason: "SLOT_FULL", text: "is full" } as const;
+  return refusal(end, { violations: [violation], cutOffAtMs: undefined }, next);
 }
 
 /** Decides an end without a requested window. A pickup without a window means as soon as possible. */

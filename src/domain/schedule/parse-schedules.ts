@@ -2,8 +2,10 @@ import { hasAtMost } from "../clip.ts";
 import { isObject, quoted, type TariffFaults } from "../faults.ts";
 import { isTimeZone } from "../time-zone.ts";
 import {
+  CAPACITY_UNITS,
   DAYS,
   DEFAULT_HORIZON_DAYS,
+  MAX_CAPACITY,
   MAX_CUT_OFFS,
   MAX_EXCEPTIONS,
   MAX_HORIZON_DAYS,
@@ -13,10 +15,13 @@ import {
   MAX_WEEKLY_HOURS,
   MAX_SLOT_MINUTES,
   MIN_WINDOW_MINUTES,
+  PAY_WITHIN_MINUTES,
+  type CapacityUnit,
   type CutOff,
   type Hours,
   type Schedule,
   type Scheduling,
+  type SlotCapacity,
 } from "./schedule.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -137,7 +142,37 @@ function parseSchedule(value: Json, path: string, reader: Reader): Schedule {
         }),
     cutOffs: parseList(value.cut_offs, `${path}.cut_offs`, MAX_CUT_OFFS, reader, parseCutOff),
     asSoonAsPossible: parseFlag(value.as_soon_as_possible, `${path}.as_soon_as_possible`, faults),
+    capacity: parseCapacity(value, path, faults),
   };
+}
+
+/** Parses the capacity of the slots. Returns `undefined` if the schedule has none of its fields. */
+function parseCapacity(value: Json, path: string, faults: TariffFaults): SlotCapacity | undefined {
+  const parseOptional = (number: unknown, field: string, bounds: readonly [number, number]) =>
+    isLeftOut(number) ? undefined : parseWhole(number, bounds, { path: `${path}.${field}`, faults });
+  const parseOne = (number: unknown, field: string) => parseOptional(number, field, [1, MAX_CAPACITY]);
+  const perSlot = parseOne(value.capacity, "capacity");
+  const exceptions: readonly unknown[] = Array.isArray(value.exceptions) ? value.exceptions : [];
+  const onDates = exceptions.flatMap((item, i) => {
+    const capacity = isObject(item) ? parseOne(item.capacity, `exceptions[${i}].capacity`) : undefined;
+    return capacity === undefined ? [] : [[(item as Json).date as string, capacity] as const];
+  });
+  const payWithinMinutes = parseOptional(value.pay_within_minutes, "pay_within_minutes", PAY_WITHIN_MINUTES);
+  const unit = parseCapacityUnit(value.capacity_unit, `${path}.capacity_unit`, faults);
+  const isEmpty = [perSlot, payWithinMinutes, unit].every((part) => part === undefined) && onDates.length === 0;
+  if (isEmpty) return undefined;
+  if (isLeftOut(value.slot_minutes)) {
+    faults.add(`${path}.slot_minutes`, "must be set because the schedule limits the capacity of its slots");
+  }
+  return { perSlot, unit: unit ?? "shipments", onDates: Object.fromEntries(onDates), payWithinMinutes };
+}
+
+function parseCapacityUnit(value: unknown, path: string, faults: TariffFaults): CapacityUnit | undefined {
+  const unit = CAPACITY_UNITS.find((known) => known === value);
+  if (unit === undefined && !isLeftOut(value)) {
+    faults.add(path, `must be one of ${CAPACITY_UNITS.join(", ")}; it is ${quoted(value)}`);
+  }
+  return unit;
 }
 
 const MAX_NAME_CHARACTERS = 100;

@@ -17,6 +17,22 @@ export interface Schedule {
   readonly cutOffs: readonly CutOff[];
   /** Whether a pickup can be booked without a window. */
   readonly asSoonAsPossible: boolean;
+  /** Capacity of the slots. `undefined` if all slots are unlimited. */
+  readonly capacity: SlotCapacity | undefined;
+}
+
+export const CAPACITY_UNITS = ["shipments", "kilograms"] as const;
+export type CapacityUnit = (typeof CAPACITY_UNITS)[number];
+
+/** Limits for the shipments that are picked up or dropped off in a slot. */
+export interface SlotCapacity {
+  /** Capacity of a slot. `undefined` if only the slots of some dates are limited. */
+  readonly perSlot: number | undefined;
+  readonly unit: CapacityUnit;
+  /** Capacity of a slot by date (`2026-12-25`), for dates that differ. */
+  readonly onDates: Readonly<Record<string, number>>;
+  /** Time to pay for a shipment in a limited slot, in minutes. `undefined` for unlimited. */
+  readonly payWithinMinutes: number | undefined;
 }
 
 /** Opening hours that begin on a date. */
@@ -66,5 +82,8 @@ export const MIN_WINDOW_MINUTES = 10;
 /** Maximum length of a window: a day whose clock is set back by an hour. */
 export const MAX_WINDOW_MINUTES = 1_500;
 export const MAX_SLOT_MINUTES = 1_440;
+export const MAX_CAPACITY = 100_000;
+/** Minimum and maximum of `payWithinMinutes`. */
+export const PAY_WITHIN_MINUTES = [10, 10_080] as const;
 export const MAX_HORIZON_DAYS = 366;
 export const DEFAULT_HORIZON_DAYS = 30;

@@ -67,20 +67,32 @@ function hasRoom({ startMs, endMs }: Span): boolean {
  * Returns the first bookable window at or after a given window, with the same length or, if the schedule has slots, the
  * first slot. If there is none, returns the first bookable window regardless of the given window. Returns `undefined`
  * if no window can be booked up to the horizon.
+ *
+ * @param isFree whether a slot has a free place
  */
-export function nextAvailable(calendar: Calendar, window: Span, nowMs: number): Span | undefined {
-  const later = firstFrom(calendar, window, Math.max(nowMs, window.startMs), nowMs);
-  return later ?? firstFrom(calendar, window, nowMs, nowMs);
+export function nextAvailable(
+  calendar: Calendar,
+  window: Span,
+  nowMs: number,
+  isFree: (slot: Slot) => boolean = () => true,
+): Span | undefined {
+  const from = (fromMs: number) => firstFrom(calendar, window, fromMs, { nowMs, isFree });
+  return from(Math.max(nowMs, window.startMs)) ?? from(nowMs);
 }
 
-function firstFrom(calendar: Calendar, window: Span, fromMs: number, nowMs: number): Span | undefined {
+function firstFrom(
+  calendar: Calendar,
+  window: Span,
+  fromMs: number,
+  { nowMs, isFree }: { readonly nowMs: number; readonly isFree: (slot: Slot) => boolean },
+): Span | undefined {
   const { horizonDays, slotMinutes } = calendar.schedule;
   const lastDay = calendar.dayOf(nowMs).number + horizonDays;
   const lengthMs = Math.max(MIN_WINDOW_MS, window.endMs - window.startMs);
   const findOn = (number: number): Span | undefined => {
     const { slots, openings } = calendar.day(number);
     if (slotMinutes !== undefined) {
-      return slots.find((slot) => slot.startMs >= fromMs && isAvailable(calendar, slot, nowMs));
+      return slots.find((slot) => slot.startMs >= fromMs && isAvailable(calendar, slot, nowMs) && isFree(slot));
     }
     const startMs = openings
       .values()

@@ -20,6 +20,8 @@ export interface Booking {
   readonly call: Call;
   /** Quote in the request. `undefined` if there is none or it is invalid. */
   readonly quote: NamedQuote | undefined;
+  /** Reference of the new shipment. The same for every attempt, so that each attempt reserves the same places. */
+  readonly reference: string;
 }
 
 export interface BookingFacts extends QuoteFacts {

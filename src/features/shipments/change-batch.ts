@@ -5,8 +5,16 @@ import { type Refusal, refuseAny, type Violation } from "../../domain/refusal.ts
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
-import { type Change, type Changed, type GroupDeps, lockAndLoad, makeChanges } from "./change-shipment.ts";
+import {
+  type Change,
+  type Changed,
+  type GroupDeps,
+  lockAndLoad,
+  makeChanges,
+  type WrittenChanges,
+} from "./change-shipment.ts";
 import { shipmentNotFoundError } from "./find-shipment.ts";
+import { settleSlots } from "./slot-places.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
 interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
@@ -33,11 +41,11 @@ export type ChangeBatch = <M extends DescMethodUnary>(batch: ShipmentBatch<M>) =
  * @param announce called with the workspace after a commit
  */
 export function createChangeBatch(
-  { createGroup, versionFees, now }: GroupDeps,
+  { createGroup, versionFees, slots, now }: GroupDeps,
   announce: (workspace: number) => void,
 ): ChangeBatch {
   const rejectIfInFlight = createRejectIfInFlight();
-  const written = new WeakSet<Change>();
+  const written: WrittenChanges = new WeakMap();
   const commit = createGroup({
     name: "batches",
     maxMembers: 1,
@@ -52,7 +60,7 @@ export function createChangeBatch(
           Promise.all(
             toRun.map(async (batch, i) => {
               const changes = withValidReference(batch);
-              const outcomes = await makeChanges(tx, changes, loaded[i]!, { written, now });
+              const outcomes = await makeChanges(tx, changes, loaded[i]!, { written, slots, now });
               const results = resultsOf(batch, outcomes);
               return { result: create(batch.method.output, { results }) };
             }),
@@ -63,6 +71,7 @@ export function createChangeBatch(
     assertNamedOnce(batch);
     const response = await rejectIfInFlight(batch.call, () => commit(batch));
     if (batch.changes.some((change) => written.has(change))) announce(workspaceOf(batch));
+    await Promise.all(batch.changes.map((change) => settleSlots(slots, written.get(change)?.settlement)));
     return response;
   }) as ChangeBatch;
 }

@@ -16,6 +16,8 @@ import {
   transition,
   type Trigger,
 } from "../../domain/shipment/shipment-state.ts";
+import type { Ends } from "../../domain/route-ends.ts";
+import type { BookedWindow } from "../../domain/schedule/decide-windows.ts";
 import { auditStatements, changesBetween } from "../audit/record-change.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -24,6 +26,8 @@ import { type LockedShipment, lockShipments, mayAccess, shipmentNotFoundError } 
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { type ChangedShipment, insertEventsOf, shipmentEvents, updateShipments } from "./write-shipments.ts";
+import { claimOfChange, reserveSlots, type Settlement, settleSlots, type SlotClaim } from "./slot-places.ts";
+import type { Slots } from "../slots/slots.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 
 /** Result of a change: the shipment, and other computed values in `made`, if any. */
@@ -31,6 +35,8 @@ export type Changed<Made = unknown> = {
   readonly row: ShipmentRow;
   /** Error to return to the caller even though the row is written. */
   readonly refusal?: Refusal;
+  /** New windows, with the capacity of their slots. Absent if the windows and the weight stay the same. */
+  readonly windows?: Ends<BookedWindow> | undefined;
 } & (undefined extends Made ? { readonly made?: Made } : { readonly made: Made });
 
 export interface Change<Facts = unknown, Made = unknown> {
@@ -77,6 +83,7 @@ export type ChangeShipment = <M extends DescMethodUnary, Facts = undefined, Made
 
 export interface GroupDeps {
   readonly createGroup: CreateGroup;
+  readonly slots: Slots;
   readonly versionFees: VersionFees;
   readonly now: () => Date;
 }
@@ -89,11 +96,11 @@ const MAX_GROUP = 64;
  * @param announce called with the workspace after a commit
  */
 export function createChangeShipment(
-  { createGroup, versionFees, now }: GroupDeps,
+  { createGroup, versionFees, slots, now }: GroupDeps,
   announce: (workspace: number) => void,
 ): ChangeShipment {
   const rejectIfInFlight = createRejectIfInFlight();
-  const written = new WeakSet<Change>();
+  const written: WrittenChanges = new WeakMap();
   const group: GroupOptions<ShipmentChange, MessageShape<DescMethodUnary["output"]>> = {
     name: "changes",
     maxMembers: MAX_GROUP,
@@ -105,7 +112,7 @@ export function createChangeShipment(
       withIdempotencyEach(tx, changes, {
         load: (all) => lockAndLoad(tx, all, versionFees),
         async run(toRun, loaded) {
-          const outcomes = await makeChanges(tx, toRun, loaded, { written, now });
+          const outcomes = await makeChanges(tx, toRun, loaded, { written, slots, now });
           return outcomes.map((outcome, i) => {
             if (!("result" in outcome)) return outcome;
             const { row, made } = outcome.result;
@@ -132,6 +139,7 @@ export function createChangeShipment(
       change.audited === undefined ? commitInGroup(change) : commitAudited(change),
     );
     if (written.has(change)) announce(change.call.caller.workspaceId);
+    await settleSlots(slots, written.get(change)?.settlement);
     return response;
   }) as ChangeShipment;
 }
@@ -166,16 +174,15 @@ export async function lockAndLoad(
 /**
  * Applies changes to different shipments in one transaction. Skips refused changes.
  *
- * @param to.written receives the changes that wrote data @returns the resulting shipment with `made`, or the Refusal,
- * for each change
+ * @returns the resulting shipment with `made`, or the Refusal, for each change
  */
 export async function makeChanges(
   tx: Transaction,
   changes: readonly Change[],
   loaded: readonly Loaded[],
-  { written, now }: { readonly written: WeakSet<Change>; readonly now: () => Date },
+  { written, slots, now }: { readonly written: WrittenChanges; readonly slots: Slots; readonly now: () => Date },
 ): Promise<Outcome<Changed>[]> {
-  const toWrite: MadeChange[] = [];
+  const made: MadeChange[] = [];
   const outcomes: Outcome<Changed>[] = [];
   for (const [i, by] of changes.entries()) {
     try {
@@ -183,25 +190,57 @@ export async function makeChanges(
       if (locked === undefined || !mayAccess(by.call.caller, locked.row))
         throw shipmentNotFoundError(by.request.shipment);
       const { row: before, subscribers } = locked;
-      const { row: after, made, refusal } = await by.change(before, facts, timeOfAct(by, before, now));
+      const at = timeOfAct(by, before, now);
+      const { row: after, made: result, refusal, windows } = await by.change(before, facts, at);
       const changed = after === before ? undefined : record(by.call, before, after);
-      if (changed !== undefined) toWrite.push({ ...changed, by, before, made, subscribers });
-      outcomes.push(refusal === undefined ? { result: { row: changed?.row ?? before, made } } : { refused: refusal });
+      if (changed !== undefined) {
+        const claim = claimOfChange(by.call.caller, before, after, { windows, at });
+        made.push({ ...changed, by, before, made: result, subscribers, claim, index: i });
+      }
+      outcomes.push(
+        refusal === undefined ? { result: { row: changed?.row ?? before, made: result } } : { refused: refusal },
+      );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       outcomes.push({ refused: error });
     }
   }
-  for (const { by, made } of toWrite) {
-    by.write?.(tx, made);
-    written.add(by);
+  const toWrite = made.some(({ claim }) => claim !== undefined)
+    ? await withPlaces(made, { outcomes, slots, now: now() })
+    : made;
+  for (const { by, made: result, settlement } of toWrite) {
+    by.write?.(tx, result);
+    written.set(by, { settlement });
   }
   const owned = byOwner(toWrite, ({ by }) => workspaceOf(by));
   for (const [workspace, own] of owned) updateShipments(tx, workspace, own);
   for (const [workspace, own] of owned) insertEventsOf(tx, workspace, own, own[0]!.subscribers);
   // Every transaction must lock the feed, which events need, before the audit log.
-  for (const made of toWrite) sendAuditEntry(tx, made);
+  for (const change of toWrite) sendAuditEntry(tx, change);
   return outcomes;
+}
+
+/**
+ * Reserves the places of changes in slots with a capacity. Returns the changes that can be written, and replaces the
+ * outcomes of the others by refusals.
+ */
+async function withPlaces(
+  made: readonly MadeChange[],
+  { outcomes, slots, now }: { readonly outcomes: Outcome<Changed>[]; readonly slots: Slots; readonly now: Date },
+): Promise<MadeChange[]> {
+  const claiming = made.filter(({ claim }) => claim !== undefined);
+  const reserved = await reserveSlots(
+    slots,
+    claiming.map(({ claim }) => claim!),
+    now,
+  );
+  const results = new Map(claiming.map((change, i) => [change, reserved[i]!]));
+  return made.flatMap((change) => {
+    const settlement = results.get(change);
+    if (!(settlement instanceof Refusal)) return [{ ...change, settlement }];
+    outcomes[change.index] = { refused: settlement };
+    return [];
+  });
 }
 
 /** Maximum age of an act that is reported later, in milliseconds: 30 days, the maximum lifetime of a courier's link. */
@@ -235,7 +274,14 @@ interface MadeChange extends ChangedShipment, Pick<LockedShipment, "subscribers"
   readonly by: Change;
   readonly before: ShipmentRow;
   readonly made: unknown;
+  readonly claim: SlotClaim | undefined;
+  readonly settlement?: Settlement | undefined;
+  /** Position among the changes of the transaction. */
+  readonly index: number;
 }
+
+/** Changes that wrote data, with the places to settle after the commit. */
+export type WrittenChanges = WeakMap<Change, { readonly settlement: Settlement | undefined }>;
 
 function keyOf(change: Change) {
   return { workspace: workspaceOf(change), reference: change.request.shipment };

@@ -9,6 +9,7 @@ import {
 import type { Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { Refusal } from "../../domain/refusal.ts";
 import { createReference } from "../../domain/shipment/shipment-reference.ts";
 import { requiredVerification } from "../../domain/shipment/delivery-details.ts";
 import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
@@ -25,6 +26,7 @@ import { type Booking, type BookingFacts, loadBookingFacts } from "./booking-fac
 import { type AcceptedBooking, checkBooking, priceColumns } from "./check-booking.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage, verificationOf } from "./shipment-message.ts";
+import { hasSlot, reserveSlots, type Settlement, settleSlots, type SlotClaim } from "./slot-places.ts";
 import { storedWindows } from "./shipment-windows.ts";
 import { type ChangedShipment, insertEventsOf, insertShipments, shipmentEvents } from "./write-shipments.ts";
 
@@ -32,7 +34,7 @@ const bookedFields = compileBookedFields(CreateShipmentRequestSchema);
 
 const MAX_GROUP = 64;
 
-type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now"> & FindQuoteDeps;
+type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "slots" | "now"> & FindQuoteDeps;
 
 /**
  * Creates the function that books shipments. Concurrent bookings share a transaction, get their responses after the
@@ -45,6 +47,7 @@ type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now"> & FindQ
  *    PAYMENT_PROVIDER_NOT_READY
  * 3. the first of QUOTE_UNKNOWN, QUOTE_USED, QUOTE_EXPIRED, QUOTE_VOID and QUOTE_MISMATCH
  * 4. PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN, FIELD_INVALID (too much metadata) and SIMULATION_LIMIT
+ * 5. SLOT_FULL
  *
  * @param announce called with the workspace after a commit
  */
@@ -54,6 +57,7 @@ export function createBookShipment(
 ): (request: CreateShipmentRequest, call: Call) => Promise<CreateShipmentResponse> {
   const rejectIfInFlight = createRejectIfInFlight();
   const method = ShipmentService.method.createShipment;
+  const settlements = new WeakMap<Booking, Settlement>();
   const commitInGroup = deps.createGroup({
     name: "bookings",
     maxMembers: MAX_GROUP,
@@ -64,7 +68,7 @@ export function createBookShipment(
     work: (tx, bookings: readonly Booking[]) =>
       withIdempotencyEach(tx, bookings, {
         load: (all) => loadBookingFacts(tx, all),
-        run: (fresh, facts) => bookEach(tx, fresh, facts, deps),
+        run: (fresh, facts) => bookEach(tx, fresh, facts, { ...deps, settlements }),
       }),
   });
   return async (request, call) => {
@@ -72,8 +76,15 @@ export function createBookShipment(
     const { quoteId } = request;
     const { workspaceId } = call.caller;
     const quote = quoteId === undefined ? undefined : await findQuote(quoteId, workspaceId, deps);
-    const book = () => commitInGroup({ method, request, call, quote });
-    const response = await rejectIfInFlight(call, book);
+    const booking = { method, request, call, quote, reference: createReference() };
+    const response = await rejectIfInFlight(call, () => commitInGroup(booking)).catch(async (error: unknown) => {
+      const settlement = settlements.get(booking);
+      // Another booking with the quote may have the places.
+      const isRefused = settlement !== undefined && error instanceof Refusal && quoteId === undefined;
+      if (isRefused) await settleSlots(deps.slots, { confirmed: [], released: settlement.confirmed });
+      throw error;
+    });
+    void settleSlots(deps.slots, settlements.get(booking));
     if (!call.replayed) announce(workspaceId);
     return response;
   };
@@ -96,14 +107,16 @@ async function bookEach(
   tx: Transaction,
   bookings: readonly Booking[],
   facts: readonly BookingFacts[],
-  { tariffs, now }: BookingDeps,
+  { tariffs, slots, now, settlements }: BookingDeps & { readonly settlements: WeakMap<Booking, Settlement> },
 ): Promise<Outcome<CreateShipmentResponse>[]> {
   const tariff = await tariffs.byVersion(facts[0]!.tariffVersion);
   const realTime = now();
   const bookedAtOf = ({ call }: Booking) => timeOf(call, () => realTime);
-  const checked = limitSimulations(
+  const decided = limitSimulations(
     bookings.map((booking, i) => checkBooking(booking, facts[i]!, tariff, bookedAtOf(booking))),
   );
+  const isLimited = decided.some((it) => "result" in it && hasSlot(it.result.windows));
+  const checked = isLimited ? await withPlaces(bookings, decided, { slots, settlements, bookedAtOf, now }) : decided;
   const accepted = checked.flatMap((it) => ("result" in it ? [it.result] : []));
   const responses = new Map<AcceptedBooking, CreateShipmentResponse>();
   const written = byOwner(accepted, workspaceOf).map(([workspace, own]) => {
@@ -128,6 +141,36 @@ async function bookEach(
   return checked.map((it) => ("result" in it ? { result: responses.get(it.result)! } : it));
 }
 
+/** Reserves the places of bookings in slots with a capacity. Refuses bookings whose slots are full. */
+async function withPlaces(
+  bookings: readonly Booking[],
+  decided: readonly Outcome<AcceptedBooking>[],
+  {
+    slots,
+    settlements,
+    bookedAtOf,
+    now,
+  }: Pick<BookingDeps, "slots" | "now"> & {
+    readonly settlements: WeakMap<Booking, Settlement>;
+    readonly bookedAtOf: (booking: Booking) => Date;
+  },
+): Promise<Outcome<AcceptedBooking>[]> {
+  const claiming = decided.flatMap((it) => ("result" in it && hasSlot(it.result.windows) ? [it.result] : []));
+  const claims = claiming.map((booking): SlotClaim => {
+    const { call, reference, request, route, windows } = booking;
+    const holder = { reference, quoteId: request.quoteId ?? null };
+    return { caller: call.caller, holder, weightKg: route.weightKg, windows, at: bookedAtOf(booking) };
+  });
+  const reserved = await reserveSlots(slots, claims, now());
+  const results = new Map(claiming.map((booking, i) => [booking, reserved[i]!]));
+  return decided.map((it, i) => {
+    const settlement = "result" in it ? results.get(it.result) : undefined;
+    if (settlement instanceof Refusal) return { refused: settlement };
+    if (settlement !== undefined) settlements.set(bookings[i]!, settlement);
+    return it;
+  });
+}
+
 function bookedCustomer({ request, facts }: AcceptedBooking): BookedCustomer {
   return {
     name: request.customerName,
@@ -139,14 +182,14 @@ function bookedCustomer({ request, facts }: AcceptedBooking): BookedCustomer {
 }
 
 function bookShipment(
-  { request, call, route, tariffVersion, fees, priced, windows, metadata }: AcceptedBooking,
+  { request, call, reference, route, tariffVersion, fees, priced, windows, metadata }: AcceptedBooking,
   customer: CustomerRow,
   bookedAt: Date,
 ): ChangedShipment {
   const fields = bookedFields(request);
   const asked = verificationOf(request.dropoffVerification) ?? "none";
   const row = {
-    reference: createReference(),
+    reference,
     ...BOOKED,
     createdBy: call.caller.member?.email ?? null,
     customer,

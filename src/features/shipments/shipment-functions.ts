@@ -122,7 +122,8 @@ function advance(from?: ShipmentStatus) {
   };
 }
 
-function cancel(
+/** Returns the change that cancels a shipment. */
+export function cancel(
   reference: string,
   { reason, note }: Pick<BatchCancelShipmentsRequestValid, "reason" | "note">,
   call: Call,

@@ -14,6 +14,8 @@ interface StoredWindow {
   readonly timeZone: string;
   /** Fee at the time of the booking, in minor units. */
   readonly feeMinor: number;
+  /** Schedule whose slot has a place for the shipment. Absent if the slot is unlimited. */
+  readonly slot?: string;
 }
 
 export function storedWindows({ pickup, dropoff }: Ends<BookedWindow>): StoredWindows | null {
@@ -23,12 +25,13 @@ export function storedWindows({ pickup, dropoff }: Ends<BookedWindow>): StoredWi
 
 function storedWindow(window: BookedWindow | undefined): StoredWindow | null {
   if (window === undefined) return null;
-  const { startMs, endMs, timeZone, feeMinor } = window;
+  const { startMs, endMs, timeZone, feeMinor, slot } = window;
   return {
     start: new Date(startMs).toISOString(),
     end: new Date(endMs).toISOString(),
     timeZone,
     feeMinor,
+    ...(slot && { slot: slot.schedule }),
   };
 }
 
@@ -38,8 +41,9 @@ export function bookedWindows(stored: StoredWindows | null): Ends<BookedWindow> 
 
 function bookedWindow(stored: StoredWindow | null | undefined): BookedWindow | undefined {
   if (!stored) return undefined;
-  const { start, end, timeZone, feeMinor } = stored;
-  return { startMs: Date.parse(start), endMs: Date.parse(end), timeZone, feeMinor };
+  const { start, end, timeZone, feeMinor, slot } = stored;
+  const span = { startMs: Date.parse(start), endMs: Date.parse(end) };
+  return { ...span, timeZone, feeMinor, ...(slot !== undefined && { slot: { schedule: slot } }) };
 }
 
 /** Returns the fee of each window and the fees already charged for replaced windows, in minor units. */

@@ -51,15 +51,16 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
         const versions = isOnlyExpired ? [row.version, check.version] : [row.version];
         assertEtag("shipment", request.etag, ...versions.map(String));
         if (hasEnded(row.status)) throw notChangeable("The shipment", row);
+        const route = await changedRoute(row, request, facts, { tariffs, at });
         const changes: Partial<ShipmentRow> = {
           ...changedFields(row, request),
-          ...(await changedRoute(row, request, facts, { tariffs, at })),
+          ...route.changes,
           customer: changedCustomer(row, request, facts),
           ...changedVerification(row, request),
         };
         if (!differs(row, changes)) return { row };
         assertPriceFree(row, changes, { ...facts, isAsked: check !== undefined });
-        return { row: { ...row, ...changes, updatedAt: at } };
+        return { row: { ...row, ...changes, updatedAt: at }, windows: route.windows };
       },
     });
   const key = { workspace: workspaceId, reference: request.shipment };
@@ -138,7 +139,7 @@ async function changedRoute(
   request: UpdateShipmentRequestValid,
   { tariffVersion }: UpdateFacts,
   { tariffs, at }: Pick<ShipmentDeps, "tariffs"> & { readonly at: Date },
-): Promise<Partial<ShipmentRow>> {
+): Promise<{ readonly changes: Partial<ShipmentRow>; readonly windows?: WindowsDecision["windows"] }> {
   // Adding 0 converts -0 to 0, so that -0 does not count as a change.
   const fields = {
     pickupLat: (request.pickupLat ?? row.pickupLat) + 0,
@@ -149,7 +150,7 @@ async function changedRoute(
   };
   const requested = requestedWindows(row, request, fields);
   if (differs(row, fields)) assertPending(row);
-  else if (!requested.haveChanged) return {};
+  else if (!requested.haveChanged) return { changes: {} };
   else if (row.status === "in_transit") throw notChangeable("The shipment's windows", row);
   const { version, pricing } = await tariffs.byVersion(tariffVersion);
   const route = routeOf(fields);
@@ -165,10 +166,10 @@ async function changedRoute(
   if (isPending) {
     const priced = withWindowFee(quoted as CoveredQuote, feeMinor);
     const by = { tariff: version, fees: pricing.fees };
-    return { ...fields, ...priceColumns(priced), windows, ...by };
+    return { changes: { ...fields, ...priceColumns(priced), windows, ...by }, windows: decision.windows };
   }
   assertPaidFor(row, decision, { unchanged, currency: pricing.fees.currency });
-  return { windows };
+  return { changes: { windows }, windows: decision.windows };
 }
 
 function assertPending(row: ShipmentRow): void {

@@ -4,6 +4,7 @@ import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { findTestTime } from "../workspaces/test-clock.ts";
 import { releaseClock, type TestModeFunctions } from "./test-clocks.ts";
 import { COURIER_KEY, indexPredicate } from "../shipments/shipment.entity.ts";
+import { watchTwin } from "../slots/slots.ts";
 
 const MAX_MS = 5_000;
 const TEST_DATA_MS = 30 * 24 * 60 * 60_000;
@@ -131,6 +132,7 @@ export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
   const { complete } = await deleteBefore(em, workspaceId, before, isOver);
   if (complete) {
     await deleteProviderEvents(em, workspaceId, now());
+    await watchTwin(em, workspaceId);
     // A booking in flight may still use the frozen time. The next call deletes it.
     await releaseClock({ em, now }, workspaceId);
     testTimes.set(workspaceId, undefined);

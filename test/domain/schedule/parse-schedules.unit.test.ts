@@ -37,13 +37,16 @@ test("reads all fields of a schedule", () => {
     ],
     exceptions: [
       { date: "2026-12-25", note: "Christmas Day" },
-      { date: "2026-12-24", hours: [{ opens: "08:00", closes: "12:00", fee: "1" }] },
+      { date: "2026-12-24", hours: [{ opens: "08:00", closes: "12:00", fee: "1" }], capacity: 2 },
     ],
     lead_time_minutes: 90,
     horizon_days: 14,
     slot_minutes: 30,
     cut_offs: [{ days: ["sat", "sun"], from: "08:00", until: "12:00", days_before: 2, at: "17:00" }, { at: "09:00" }],
     as_soon_as_possible: false,
+    capacity: 4,
+    capacity_unit: "kilograms",
+    pay_within_minutes: 30,
   });
   const { tariff } = parseTariff(worldTariff({ schedules: [schedule] }));
   expect(tariff!.scheduling!.schedules[0]).toEqual({
@@ -81,6 +84,7 @@ test("reads all fields of a schedule", () => {
       },
     ],
     asSoonAsPossible: false,
+    capacity: { perSlot: 4, unit: "kilograms", onDates: { "2026-12-24": 2 }, payWithinMinutes: 30 },
   });
 });
 
@@ -133,6 +137,20 @@ describe("a fault has the path, the rule and the value", () => {
     `hours must not overlap; on mon some open at ${opens} while others last until ${closes}`;
   const on = (date: string, rest = {}) => ({ date, ...rest });
   test.each<[string, object]>([
+    ["capacity must be a whole number from 1 to 100000; it is 0", { slot_minutes: 60, capacity: 0 }],
+    ["slot_minutes must be set because the schedule limits the capacity of its slots", { capacity: 1 }],
+    [
+      'capacity_unit must be one of shipments, kilograms; it is "pallets"',
+      { slot_minutes: 60, capacity: 1, capacity_unit: "pallets" },
+    ],
+    [
+      "exceptions[0].capacity must be a whole number from 1 to 100000; it is 100001",
+      { slot_minutes: 60, exceptions: [on("2026-12-25", { capacity: 100_001 })] },
+    ],
+    [
+      "pay_within_minutes must be a whole number from 10 to 10080; it is 5",
+      { slot_minutes: 60, capacity: 1, pay_within_minutes: 5 },
+    ],
     [
       'time_zone must be the IANA name of a time zone, such as "Europe/Berlin"; it is "+01:00"',
       { time_zone: "+01:00" },

@@ -6,6 +6,7 @@ import { loadOnce } from "../../../src/domain/load-once.ts";
 import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
 import { createPaymentQueues } from "../../../src/features/payments/payment-jobs.ts";
 import { createPaymentProviders } from "../../../src/features/payments/payment-providers.ts";
+import { createSlots } from "../../../src/features/slots/slots.ts";
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { findInstallation } from "../../../src/features/workspaces/installation.entity.ts";
 import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
@@ -29,6 +30,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
     em,
     createGroup: createGroupCommit(em, () => () => undefined, TEST_MS),
     versionFees: createVersionFees(em),
+    slots: createSlots(em),
     events: { announce: () => undefined },
     providers: createPaymentProviders({
       ...settings.stripe,

@@ -8,6 +8,7 @@ import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { createGroupCommit } from "../../../src/db/group-commit.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { createTariffTasks } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
+import { createSlots } from "../../../src/features/slots/slots.ts";
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { createTariffCache } from "../../../src/features/tariffs/versions/tariff-cache.ts";
 import { createBookShipment } from "../../../src/features/shipments/create-shipment.ts";
@@ -210,7 +211,8 @@ test("a booking uses the tariff in force even if this replica has cached an olde
   const createGroup = createGroupCommit(app.em, () => () => undefined, TEST_MS);
   const versionFees = createVersionFees(app.em);
   const quoteKeys = { byId: () => undefined };
-  const deps = { createGroup, tariffs, versionFees, quoteKeys, now: () => new Date() };
+  const slots = createSlots(app.em);
+  const deps = { createGroup, tariffs, versionFees, slots, quoteKeys, now: () => new Date() };
   const bookDirectly = async () => {
     const request = create(CreateShipmentRequestSchema, RPC_BOOKING);
     const valid = request as CreateShipmentRequestValid;

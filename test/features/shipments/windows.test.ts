@@ -247,6 +247,8 @@ describe("pickup slots", () => {
     ...window(hour(from), hour(from + 1)),
     local_start: `2026-12-${hour(from + 1)}:00+01:00`,
     local_end: `2026-12-${hour(from + 2)}:00+01:00`,
+    limited: false,
+    remaining: null,
   });
   const TODAY = {
     data: [
@@ -263,6 +265,7 @@ describe("pickup slots", () => {
     slot_minutes: 60,
     as_soon_as_possible: true,
     currency: "USD",
+    capacity_unit: null,
   };
 
   test("are listed for a route with their prices, and with the reason if they cannot be booked", async () => {
@@ -287,6 +290,7 @@ describe("pickup slots", () => {
       slot_minutes: null,
       as_soon_as_possible: true,
       currency: "USD",
+      capacity_unit: null,
     });
   });
 

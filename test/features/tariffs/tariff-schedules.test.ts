@@ -23,7 +23,7 @@ const EVENINGS = {
     { days: ["tue"], opens: "18:00", closes: "22:00", fee: "2.50" },
   ],
   exceptions: [
-    { date: "2026-12-24", hours: [{ opens: "08:00", closes: "12:00", fee: "1" }] },
+    { date: "2026-12-24", hours: [{ opens: "08:00", closes: "12:00", fee: "1" }], capacity: 5 },
     { date: "2026-12-25", note: "Christmas Day" },
   ],
   lead_time_minutes: 30,
@@ -34,6 +34,9 @@ const EVENINGS = {
     { days: ["sun"], at: "07:00" },
   ],
   as_soon_as_possible: false,
+  capacity: 10,
+  capacity_unit: "kilograms",
+  pay_within_minutes: 60,
 };
 
 /** The schedule `EVENINGS` as in responses. */
@@ -45,7 +48,7 @@ const READ = {
       hours: [{ ...EVENINGS.hours[0], fee: "" }, EVENINGS.hours[1]],
       exceptions: [
         { ...EVENINGS.exceptions[0], note: "" },
-        { ...EVENINGS.exceptions[1], hours: [] },
+        { ...EVENINGS.exceptions[1], hours: [], capacity: null },
       ],
       cut_offs: [
         { ...EVENINGS.cut_offs[0], from: "" },

@@ -343,6 +343,28 @@ export declare type NewTariffSchedule = Message<"shipments.admin.v1.NewTariffSch
    * @generated from field: optional bool as_soon_as_possible = 9;
    */
   asSoonAsPossible?: boolean | undefined;
+
+  /**
+   * Capacity of each slot in `capacity_unit`, 1 to 100000. Unlimited if not set. Requires `slot_minutes`.
+   *
+   * @generated from field: optional int32 capacity = 10;
+   */
+  capacity?: number | undefined;
+
+  /**
+   * Unit of the capacities: `shipments` or `kilograms`. Defaults to `shipments`.
+   *
+   * @generated from field: string capacity_unit = 11;
+   */
+  capacityUnit: string;
+
+  /**
+   * Time to pay for a shipment in a slot with a capacity, in minutes, 10 to 10080. Then an unpaid shipment is
+   * cancelled. If not set, unpaid shipments keep their place.
+   *
+   * @generated from field: optional int32 pay_within_minutes = 12;
+   */
+  payWithinMinutes?: number | undefined;
 };
 
 export declare type NewTariffScheduleValid = NewTariffSchedule;
@@ -422,6 +444,13 @@ export declare type NewScheduleException = Message<"shipments.admin.v1.NewSchedu
    * @generated from field: string note = 3;
    */
   note: string;
+
+  /**
+   * Capacity of each slot on this date, 1 to 100000. As on other dates if not set.
+   *
+   * @generated from field: optional int32 capacity = 4;
+   */
+  capacity?: number | undefined;
 };
 
 export declare type NewScheduleExceptionValid = NewScheduleException;

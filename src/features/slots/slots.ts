@@ -1,0 +1,222 @@
+import type { EntityManager } from "../../db/orm.ts";
+import { deleteOldest, runStatement } from "../../db/statement.ts";
+import type { Statement } from "../../db/statement-batch.ts";
+import { inBatches } from "../../db/transaction.ts";
+import type { Span } from "../../domain/schedule/calendar.ts";
+import type { CapacityUnit } from "../../domain/schedule/schedule.ts";
+import type { SlotLoad } from "../../domain/schedule/slot-load.ts";
+
+export interface SlotKey extends Span {
+  /** Test twin whose slot it is. null for live workspaces. */
+  readonly twinId: number | null;
+  readonly schedule: string;
+}
+
+export function slotId({ twinId, startMs, endMs, schedule }: SlotKey): string {
+  return `${twinId ?? "live"} ${startMs} ${endMs} ${schedule}`;
+}
+
+/** Holder of reservations: a quote, a shipment, or both. */
+export interface SlotHolder {
+  readonly workspace: number;
+  readonly reference: string | null;
+  readonly quoteId: string | null;
+}
+
+/** A place that a call reserves, keeps or gives up. */
+export interface SlotPlace extends SlotHolder {
+  readonly slot: SlotKey;
+  /** Identifies the call, so that another call for the same holder is not undone. */
+  readonly attempt: string;
+}
+
+export interface SlotRequest extends SlotPlace {
+  /** Capacity according to the tariff. null for unlimited. */
+  readonly capacity: number | null;
+  readonly unit: CapacityUnit;
+  readonly milligrams: number;
+  /** Time after which an unpaid shipment is cancelled, if any. */
+  readonly payBy: Date | null;
+  /** Time until the reservation must be confirmed, in seconds. */
+  readonly heldSeconds?: number;
+}
+
+interface Reserved {
+  /** False if the slot is full. */
+  readonly isReserved: boolean;
+  /** Whether the holder had no place in the slot before. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Time after which a reservation is compared with its shipment, in seconds. No transaction lasts as long: a statement,
+ * and a pause between two of them, takes at most 5 seconds.
+ */
+const PENDING_SECONDS = 60;
+
+const ADD_SLOT = `
+  insert into slot (id, twin_id, schedule, starts_at, ends_at) values ($1, $2, $3, $4, $5)
+  on conflict (id) do nothing`;
+
+/** Locks a counter first, so that the statements that follow see all earlier reservations. */
+const LOCK = "select from slot where id = $1 for update";
+
+/**
+ * Reserves a place, or changes the weight of a reserved place. Increments the counter only if the capacity allows it.
+ */
+const RESERVE = `
+  with held as (
+    select count(*)::int as shipments, coalesce(sum(milligrams), 0)::bigint as milligrams
+    from slot_reservation where slot_id = $1 and holder = $2
+  ), counted as (
+    update slot
+    set shipments = slot.shipments + 1 - held.shipments,
+      milligrams = slot.milligrams + $3::bigint - held.milligrams
+    from held
+    where id = $1 and coalesce(
+      case when $4 = 'kilograms'
+        then $3::bigint <= held.milligrams
+          or slot.milligrams + $3::bigint - held.milligrams <= coalesce(slot.capacity, $5::int) * 1000000::bigint
+        else held.shipments = 1 or slot.shipments < coalesce(slot.capacity, $5::int)
+      end, true)
+    returning held.shipments = 0 as is_new
+  ), reserved as (
+    insert into slot_reservation
+      (slot_id, holder, workspace_id, reference, milligrams, attempt, pay_by, check_at)
+    select $1, $2, $6::bigint, $7::text, $3::bigint, $8::uuid,
+      coalesce((select min(pay_by) from slot_reservation where holder = $2), $9::timestamptz),
+      now() + $10::int * interval '1 s'
+    from counted
+    on conflict (slot_id, holder) do update
+    set reference = excluded.reference, milligrams = excluded.milligrams, attempt = excluded.attempt,
+      pay_by = excluded.pay_by, check_at = excluded.check_at
+  )
+  select exists(select from counted) as "isReserved", coalesce((select is_new from counted), false) as "isNew"`;
+
+/** Schedules the comparison of a reservation that is about to be given up. */
+const WATCH = `
+  update slot_reservation set attempt = $3, check_at = now() + interval '${PENDING_SECONDS} s'
+  where slot_id = $1 and holder = $2`;
+
+/** Confirms a reservation of a committed shipment. The next comparison is when the shipment must be paid. */
+const CONFIRM = `
+  update slot_reservation set check_at = case when pay_by > now() then pay_by end, reference = $4
+  where slot_id = $1 and holder = $2 and attempt = $3`;
+
+const RELEASE = `
+  with released as (
+    delete from slot_reservation where slot_id = $1 and holder = $2 and attempt = $3 returning milligrams
+  )
+  update slot set shipments = shipments - 1, milligrams = slot.milligrams - released.milligrams
+  from released where id = $1`;
+
+const CORRECT = `
+  with corrected as (
+    update slot_reservation set milligrams = $5::bigint
+    where slot_id = $1 and holder = $2 and attempt = $3 and milligrams = $4::bigint
+    returning 1
+  )
+  update slot set milligrams = milligrams + $5::bigint - $4::bigint
+  where id = $1 and exists (select from corrected)`;
+
+/** Schedules the comparison of all reservations of a test twin, because its shipments were deleted. */
+const WATCH_TWIN = `
+  update slot_reservation set check_at = now() where slot_id in (select id from slot where twin_id = $1)`;
+
+const LOADS = `
+  select (extract(epoch from starts_at) * 1000)::float8 as "startMs",
+    (extract(epoch from ends_at) * 1000)::float8 as "endMs",
+    shipments, milligrams::float8 as milligrams, capacity
+  from slot
+  where schedule = $1 and twin_id is not distinct from $2::bigint
+    and starts_at >= $3::timestamptz and starts_at < $4::timestamptz`;
+
+export type Slots = ReturnType<typeof createSlots>;
+
+/** Creates the store of reserved places. Its statements are not part of the caller's transaction. */
+export function createSlots(em: EntityManager) {
+  /** Sends statements in one round trip and one transaction. Locks counters in order to avoid deadlocks. */
+  const send = <Row>(counters: readonly SlotKey[], add: boolean, statements: readonly Statement[]) => {
+    const slots = [...new Map(counters.map((slot) => [slotId(slot), slot]))].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return inBatches(em, (sendOne) => {
+      for (const [id, slot] of slots) {
+        if (add) sendOne(...addition(id, slot)).catch(() => undefined);
+        sendOne(LOCK, [id]).catch(() => undefined);
+      }
+      return Promise.all(statements.map(([sql, values]) => sendOne<Row>(sql, values)));
+    });
+  };
+  return {
+    /**
+     * Reserves places, and schedules the comparison of places that will be given up.
+     *
+     * @returns the outcomes, in the order of the requests
+     */
+    async reserve(requests: readonly SlotRequest[], leaving: readonly SlotPlace[] = []): Promise<Reserved[]> {
+      const slots = requests.map(({ slot }) => slot);
+      const rows = await send<Reserved>(slots, true, [
+        ...requests.map(reservation),
+        ...leaving.map((place): Statement => [WATCH, keyOf(place)]),
+      ]);
+      return requests.map((_, i) => rows[i]![0]!);
+    },
+    /** Confirms places of committed shipments, and releases others. Ignores places that a later call has changed. */
+    async settle(confirmed: readonly SlotPlace[], released: readonly SlotPlace[]): Promise<void> {
+      const slots = released.map(({ slot }) => slot);
+      await send(slots, false, [
+        ...confirmed.map((place): Statement => [CONFIRM, [...keyOf(place), place.reference]]),
+        ...released.map((place): Statement => [RELEASE, keyOf(place)]),
+      ]);
+    },
+    /** Repeats the comparison of a place later. */
+    async postpone(place: SlotPlace): Promise<void> {
+      await send([], false, [[WATCH, keyOf(place)]]);
+    },
+    /** Corrects the weight of a place. */
+    async correct(place: SlotPlace, from: number, to: number): Promise<void> {
+      await send([place.slot], false, [[CORRECT, [...keyOf(place), from, to]]]);
+    },
+    /** Loads the reserved places of slots that start in a time span. Returns a lookup, `undefined` if none are. */
+    async loads(
+      { schedule, twinId }: Omit<SlotKey, keyof Span>,
+      { startMs, endMs }: Span,
+    ): Promise<(slot: Span) => SlotLoad | undefined> {
+      const span = [startMs, endMs].map((ms) => new Date(ms).toISOString());
+      const rows = await runStatement<SlotLoad & Span>(em, LOADS, [schedule, twinId, ...span]);
+      const loads = new Map(rows.map((row) => [`${row.startMs} ${row.endMs}`, row]));
+      return (slot) => loads.get(`${slot.startMs} ${slot.endMs}`);
+    },
+  };
+}
+
+function holderOf({ quoteId, reference }: SlotHolder): string {
+  return (quoteId ?? reference)!;
+}
+
+function keyOf(place: SlotPlace): unknown[] {
+  return [slotId(place.slot), holderOf(place), place.attempt];
+}
+
+function addition(id: string, { twinId, schedule, startMs, endMs }: SlotKey): Statement {
+  return [ADD_SLOT, [id, twinId, schedule, new Date(startMs).toISOString(), new Date(endMs).toISOString()]];
+}
+
+function reservation(request: SlotRequest): Statement {
+  const { slot, milligrams, unit, capacity, workspace, reference, attempt } = request;
+  const { payBy, heldSeconds = PENDING_SECONDS } = request;
+  const counted = [slotId(slot), holderOf(request), milligrams, unit, capacity];
+  return [RESERVE, [...counted, workspace, reference, attempt, payBy?.toISOString() ?? null, heldSeconds]];
+}
+
+/** Releases the places of a test twin whose shipments were deleted, in the background. */
+export async function watchTwin(em: EntityManager, twin: number): Promise<void> {
+  await runStatement(em, WATCH_TWIN, [twin]);
+}
+
+/** Retention of a counter after the start of its slot. Longer than a test clock is behind. */
+const KEPT_DAYS = 40;
+
+/** Deletes the counters of past slots, with their reservations. Returns the number of deleted counters. */
+export function purgeSlots(em: EntityManager): Promise<number> {
+  return deleteOldest(em, "slot", "starts_at", `now() - interval '${KEPT_DAYS} days'`, []);
+}

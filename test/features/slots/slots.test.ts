@@ -1,0 +1,181 @@
+import { expect, test } from "vitest";
+import { data, expectRefused } from "../../support/answers.ts";
+import { book, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { scheduleOf } from "../../support/schedules.ts";
+import { HURRIED, startService } from "../../support/service.ts";
+import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
+
+const LIMITED = { slot_minutes: 60, horizon_days: 366, pay_within_minutes: 30 };
+
+/** North of Berlin, where slots are limited to ten kilograms. */
+const NORTH = { pickup_lat: 65, dropoff_lat: 65 };
+const zones = zonesOf(square(-180, -90, 180, 60), square(-180, 60, 180, 90)) as { features: { properties: object }[] };
+zones.features[1]!.properties = { name: "North", schedule: "north" };
+
+/** Slots of one shipment from 08:00 in Berlin, and of three on December 24. */
+const tariff = worldTariff({
+  base_fee: "5.00",
+  zones,
+  schedules: [
+    scheduleOf({
+      ...LIMITED,
+      capacity: 1,
+      exceptions: [{ date: "2026-12-24", capacity: 3, hours: [{ opens: "08:00", closes: "10:00" }] }],
+    }),
+    scheduleOf({ ...LIMITED, name: "north", capacity: 10, capacity_unit: "kilograms" }),
+  ],
+  default_schedule: "day",
+});
+
+const NOW = new Date("2026-12-01T09:00Z");
+const service = await startService({ tariff, now: () => NOW, outside: HURRIED });
+const sql = await connectTo(service.databaseUrl);
+const { apiKey, twin } = await service.addWorkspace();
+const kilograms = await service.addWorkspace();
+const caller = service.as(apiKey);
+
+const slot = (date: string, hour: string) => ({
+  start: `2026-12-${date}T${hour}:00:00.000Z`,
+  end: `2026-12-${date}T${String(Number(hour) + 1).padStart(2, "0")}:00:00.000Z`,
+});
+const booked = (window: object, fields: object = {}) =>
+  book(service, apiKey, { ...BOOKING, pickup_window: window, ...fields });
+const listed = async (date: string, key = apiKey, weight_kg = 2.5) =>
+  (await service.as(key).listPickupSlots({ ...COVERED_ROUTE, weight_kg, from_date: `2026-12-${date}`, days: 1 })).body;
+const remaining = async (...of: Parameters<typeof listed>) =>
+  (await listed(...of)).data.map((each: any) => each.unavailable_reason ?? each.remaining ?? "many");
+/** Asserts that a call is refused because a slot is full, with the next free slot. */
+async function expectFull(
+  call: Parameters<typeof expectRefused>[0],
+  next: { start: string; end: string },
+  end = "pickup",
+) {
+  const prefix = end === "pickup" ? "" : `${end}_`;
+  const text = `${end}_window is full. The next available window is ${next.start} to ${next.end}.`;
+  await expectRefused(
+    call,
+    "SLOT_FULL",
+    { [`${end}_window`]: text },
+    { [`${prefix}next_available`]: next.start, [`${prefix}next_available_end`]: next.end },
+  );
+}
+
+/** Counters that differ from the reservations. */
+const WRONG = `
+  select id from slot
+  left join (
+    select slot_id, count(*) as shipments, sum(milligrams) as milligrams from slot_reservation group by slot_id
+  ) as reserved on slot_id = id
+  where slot.shipments <> coalesce(reserved.shipments, 0) or slot.milligrams <> coalesce(reserved.milligrams, 0)`;
+const expectCounted = async () => expect((await sql.query(WRONG)).rows).toEqual([]);
+
+test("a slot takes as many shipments as its capacity, and a refusal names the next free slot", async () => {
+  const first = { available: true, limited: true, remaining: 1, unavailable_reason: null };
+  expect(await listed("02")).toMatchObject({ capacity_unit: "shipments", data: [first, ...Array(9).fill({})] });
+  const shipment = await booked(slot("02", "07"));
+  await booked(slot("02", "08"));
+  expect(await remaining("02")).toEqual(["full", "full", 1, 1, 1, 1, 1, 1, 1, 1]);
+  await expectFull(caller.createShipment({ ...BOOKING, pickup_window: slot("02", "07") }), slot("02", "09"));
+  // A test twin has its own counters.
+  expect(await remaining("02", twin.apiKey)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+
+  await data(
+    caller
+      .batchCancelShipments({ shipments: [shipment.reference], reason: "other" })
+      .then((it) => ({ ...it, body: { data: it.body } })),
+  );
+  expect(await remaining("02")).toEqual([1, "full", 1, 1, 1, 1, 1, 1, 1, 1]);
+  await expectCounted();
+});
+
+test("a shipment that is moved gives its place to another one", async () => {
+  const { reference: shipment } = await booked(slot("03", "07"));
+  await booked(slot("03", "08"));
+  await expectFull(caller.updateShipment({ shipment, pickup_window: slot("03", "08") }), slot("03", "09"));
+  expect(await remaining("03")).toEqual(["full", "full", 1, 1, 1, 1, 1, 1, 1, 1]);
+  await data(caller.updateShipment({ shipment, pickup_window: slot("03", "09"), dropoff_window: slot("03", "09") }));
+  expect(await remaining("03")).toEqual([1, "full", "full", 1, 1, 1, 1, 1, 1, 1]);
+  await data(caller.updateShipment({ shipment, clear: ["pickup_window", "dropoff_window"] }));
+  expect(await remaining("03")).toEqual([1, "full", 1, 1, 1, 1, 1, 1, 1, 1]);
+  await expectCounted();
+});
+
+test("a booking that is refused in one of its slots takes no place in the other", async () => {
+  await booked(slot("04", "08"));
+  const windows = { pickup_window: slot("04", "07"), dropoff_window: slot("04", "08") };
+  await expectFull(caller.createShipment({ ...BOOKING, ...windows }), slot("04", "09"), "dropoff");
+  expect(await remaining("04")).toEqual([1, "full", 1, 1, 1, 1, 1, 1, 1, 1]);
+  await expectCounted();
+});
+
+test("a slot of kilograms takes shipments up to their total weight", async () => {
+  expect((await listed("01", apiKey)).capacity_unit).toBe("shipments");
+  const heavy = service.as(kilograms.apiKey);
+  const of = (weight_kg: number) => ({ ...BOOKING, ...NORTH, weight_kg, pickup_window: slot("02", "07") });
+  const { reference: shipment } = await book(service, kilograms.apiKey, of(2.5));
+  const left = async (weight: number) =>
+    (await heavy.listPickupSlots({ ...COVERED_ROUTE, ...NORTH, weight_kg: weight, from_date: "2026-12-02", days: 1 }))
+      .body;
+  const { capacity_unit, data: slots } = await left(7.5);
+  expect(capacity_unit).toBe("kilograms");
+  expect(slots.slice(0, 2)).toMatchObject([{ remaining: 7, available: true }, { remaining: 10 }]);
+  expect((await left(7.6)).data[0]).toMatchObject({ remaining: 7, available: false, unavailable_reason: "full" });
+  await expectFull(heavy.createShipment(of(7.6)), slot("02", "08"));
+  // No slot takes so much.
+  const tooHeavy = { pickup_window: "pickup_window is full." };
+  await expectRefused(heavy.updateShipment({ shipment, weight_kg: 10.1 }), "SLOT_FULL", tooHeavy);
+  await data(heavy.updateShipment({ shipment, weight_kg: 10 }));
+  expect((await left(1)).data[0]).toMatchObject({ remaining: 0 });
+  await data(heavy.updateShipment({ shipment, weight_kg: 4 }));
+  expect((await left(6)).data[0]).toMatchObject({ remaining: 6, available: true });
+  await expectCounted();
+});
+
+test("an exception has its own capacity", async () => {
+  expect(await remaining("24")).toEqual([3, 3]);
+});
+
+const ofSlot = (date: string, hour: string) => `live ${Date.parse(slot(date, hour).start)} %`;
+const DUE = "update slot_reservation set check_at = now() where slot_id like $1";
+const due = (date: string, hour: string) => sql.query(DUE, [ofSlot(date, hour)]);
+const state = (date: string, hour: string) =>
+  sql.query(
+    `select reference, check_at is null or check_at > now() + interval '1 hour' as confirmed
+     from slot_reservation where slot_id like $1`,
+    [ofSlot(date, hour)],
+  );
+
+test("a reservation without a shipment is released, and one whose confirmation was lost is confirmed", async () => {
+  const { reference } = await booked(slot("07", "07"));
+  await booked(slot("07", "08"));
+  await sql.query("update slot_reservation set reference = 'SHP-GONE', holder = 'SHP-GONE' where slot_id like $1", [
+    ofSlot("07", "08"),
+  ]);
+  await Promise.all([due("07", "07"), due("07", "08")]);
+  await eventually("the lost place is free", async () => (await remaining("07"))[1] === 1);
+  await eventually("confirmed", async () => (await state("07", "07")).rows[0].confirmed);
+  expect((await state("07", "07")).rows).toEqual([{ reference, confirmed: true }]);
+  expect((await remaining("07"))[0]).toBe("full");
+  await expectCounted();
+});
+
+test("a shipment that is not paid in time is cancelled, and a paid one keeps its place", async () => {
+  const [unpaid, paid] = [await booked(slot("08", "07")), await booked(slot("08", "08"))];
+  await data(caller.recordPayment({ shipment: paid.reference, amount: paid.total, currency: "USD" }));
+  await sql.query("update slot_reservation set pay_by = now() where reference in ($1, $2)", [
+    unpaid.reference,
+    paid.reference,
+  ]);
+  await Promise.all([due("08", "07"), due("08", "08")]);
+  await eventually("the unpaid shipment is cancelled", async () => (await remaining("08"))[0] === 1);
+  expect(await data(caller.getShipment({ shipment: unpaid.reference }))).toMatchObject({
+    status: "cancelled",
+    cancel_reason: "payment_problem",
+    cancel_note: "Not paid in time.",
+  });
+  await eventually("the paid shipment is confirmed", async () => (await state("08", "08")).rows[0].confirmed);
+  expect((await remaining("08"))[1]).toBe("full");
+  await expectCounted();
+});
