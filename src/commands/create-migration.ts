@@ -16,7 +16,7 @@ if (name === undefined || databaseUrl === undefined) {
 const LIST = new URL("../db/migration-list.ts", import.meta.url);
 const DISTRIBUTED = new URL("../db/citus/distributed.ts", import.meta.url);
 /** A new table whose key begins with the workspace. */
-const OF_WORKSPACES = /^create table "(\w+)" .*primary key \("workspace_id"/;
+const WORKSPACE_TABLE = /^create table "(\w+)" .*primary key \("workspace_id"/;
 
 const orm = createOrm(databaseUrl, {
   entities: await writeEntities(),
@@ -40,7 +40,7 @@ if (fileName === "") {
     (file) => `  "${file}": async () => (await import("./migrations/${file}.ts")).${classOf(file)},\n`,
   );
   append(LIST, /(?=\};\n$)/, entries);
-  const tables = diff.up.flatMap((sql) => OF_WORKSPACES.exec(sql)?.[1] ?? []);
+  const tables = diff.up.flatMap((sql) => WORKSPACE_TABLE.exec(sql)?.[1] ?? []);
   append(
     DISTRIBUTED,
     /(?<=DISTRIBUTED_TABLES[^=]*= \[[^\]]*)(?=\];\n)/,

@@ -40,7 +40,7 @@ export class DatabaseClient extends pg.Client implements BatchConnection {
   unreplicated: UnreplicatedCommitError | undefined;
   readonly #createdMs = performance.now();
   #plansEndMs = this.#createdMs + YOUNGEST_PLANS_MS;
-  #ofTick: { readonly statement: NamedStatement; resolve(rows: Promise<unknown[]>): void }[] = [];
+  #queued: { readonly statement: NamedStatement; resolve(rows: Promise<unknown[]>): void }[] = [];
 
   constructor(config?: string | ClientConfig) {
     super(config);
@@ -77,16 +77,16 @@ export class DatabaseClient extends pg.Client implements BatchConnection {
 
   /** Sends a statement together with the tick's other statements and returns its rows. */
   send<Row>(sql: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
-    if (this.#ofTick.length === 0) process.nextTick(() => this.#sendOfTick());
+    if (this.#queued.length === 0) process.nextTick(() => this.#sendQueued());
     const rows = new Promise<unknown[]>((resolve) => {
-      this.#ofTick.push({ statement: [sql, values, name], resolve });
+      this.#queued.push({ statement: [sql, values, name], resolve });
     });
     return rows as Promise<Row[]>;
   }
 
-  #sendOfTick(): void {
-    const batch = this.#ofTick;
-    this.#ofTick = [];
+  #sendQueued(): void {
+    const batch = this.#queued;
+    this.#queued = [];
     const results = this.sendTogether(batch.map(({ statement }) => statement));
     batch.forEach(({ resolve }, i) => resolve(results[i]!));
   }

@@ -67,12 +67,12 @@ function explain(error: unknown, databaseUrl: string) {
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
   const behaviour = timedOut ? "does not answer" : "closes the connection at once";
   const reason = timedOut || cut ? `${hostText(databaseUrl)} ${behaviour}` : describeError(error);
-  const right = rightOn(reason);
+  const right = missingPrivilege(reason);
   return { reason: right ? `${reason}, which takes ${right}` : reason, advice, mayPass };
 }
 
 /** Returns the missing privilege, which PostgreSQL's message does not name. `undefined` for other messages. */
-function rightOn(reason: string): string | undefined {
+function missingPrivilege(reason: string): string | undefined {
   const [, kind] = /^permission denied for (schema|database) /.exec(reason) ?? [];
   if (kind === undefined) return undefined;
   return kind === "schema" ? "CREATE" : "CONNECT";

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { ConnectionError } from "./connection-error.ts";
 
 /** Maximum number of objects listed in a message. Further objects are only counted. */
-const NAMED = 3;
+const MAX_LISTED = 3;
 
 /**
  * Lists the privileges that the current user lacks on the service's tables and sequences, which belong to the owner of
@@ -48,6 +48,6 @@ interface MissingRight {
 }
 
 function listOf(objects: readonly string[]): string {
-  const named = objects.slice(0, NAMED).join(", ");
-  return objects.length > NAMED ? `${named} and ${objects.length - NAMED} more` : named;
+  const named = objects.slice(0, MAX_LISTED).join(", ");
+  return objects.length > MAX_LISTED ? `${named} and ${objects.length - MAX_LISTED} more` : named;
 }

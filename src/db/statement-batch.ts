@@ -47,7 +47,7 @@ export class StatementBatch implements pg.Submittable {
   readonly #connection: BatchConnection;
   readonly #statements: Sent[] = [];
   /** Number of completed statements. */
-  #answered = 0;
+  #completedCount = 0;
   /** Row reader and rows of the statement in progress. */
   #reader: RowReader | undefined;
   #rows: unknown[] = [];
@@ -67,7 +67,7 @@ export class StatementBatch implements pg.Submittable {
   }
 
   get failedFirst(): boolean {
-    return this.#answered === 0;
+    return this.#completedCount === 0;
   }
 
   /** The `true` that pg's types require has no effect. */
@@ -97,12 +97,12 @@ export class StatementBatch implements pg.Submittable {
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    this.#reader ??= this.#connection.readers.get(this.#statements[this.#answered]!.name!)!;
+    this.#reader ??= this.#connection.readers.get(this.#statements[this.#completedCount]!.name!)!;
     this.#rows.push(this.#reader(fields));
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    const { sql, name, resolve, reject } = this.#statements[this.#answered]!;
+    const { sql, name, resolve, reject } = this.#statements[this.#completedCount]!;
     if (sql === "commit") {
       const { unreplicated } = this.#connection;
       // PostgreSQL turns the commit of a failed transaction into a rollback without an error.
@@ -114,12 +114,12 @@ export class StatementBatch implements pg.Submittable {
     resolve(this.#rows);
     this.#reader = undefined;
     this.#rows = [];
-    this.#answered += 1;
+    this.#completedCount += 1;
   }
 
   /** Called with an error of the statement in progress or of the connection. */
   handleError(error: Error): void {
-    for (const { reject } of this.#statements.slice(this.#answered)) reject(error);
+    for (const { reject } of this.#statements.slice(this.#completedCount)) reject(error);
     this.callback(error);
   }
 

@@ -16,7 +16,7 @@ export function wordsOf(texts: readonly string[], prefix = `'${PREFIX_MARK}'`): 
 }
 
 /** Placeholder condition. `searchWords` replaces it, so that PostgreSQL uses only the word index. */
-const OF_WORKSPACE = "workspace_id = $1 /* by words */";
+const WORKSPACE_CONDITION = "workspace_id = $1 /* by words */";
 
 /**
  * Runs a statement that contains `WordIndex.matches`.
@@ -27,7 +27,7 @@ export async function searchWords<Row>(em: EntityManager, sql: string, values: r
   const { unindexedWorkspace } = await serversOf(em);
   return readOnly(em, async (tx) => {
     await runStatement(tx, "set local enable_seqscan = off");
-    return runStatement<Row>(tx, sql.replaceAll(OF_WORKSPACE, unindexedWorkspace), values);
+    return runStatement<Row>(tx, sql.replaceAll(WORKSPACE_CONDITION, unindexedWorkspace), values);
   });
 }
 
@@ -62,7 +62,7 @@ export function wordIndex(table: string, texts: readonly string[], slot: string,
     matches: (columns, query) => {
       const prefix = `$1::bigint::text || '.' || slot || '${PREFIX_MARK}'`;
       return `select ${columns} from unnest(${slots}) as slot cross join lateral (
-        select * from ${table} where ${OF_WORKSPACE} and ${words} @@ replace(lower(${query}), '${PREFIX_MARK}', ${prefix})::tsquery) as ${table}`;
+        select * from ${table} where ${WORKSPACE_CONDITION} and ${words} @@ replace(lower(${query}), '${PREFIX_MARK}', ${prefix})::tsquery) as ${table}`;
     },
   };
 }

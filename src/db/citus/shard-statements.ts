@@ -6,10 +6,13 @@ import { DISTRIBUTED_TABLES, REFERENCE_TABLES } from "./distributed.ts";
 /** Returns the name of a table, or of the table's shard. */
 export type NameTable = (table: string) => string;
 
-const SPREAD = DISTRIBUTED_TABLES.join("|");
-const COPIED = REFERENCE_TABLES.join("|");
+const DISTRIBUTED = DISTRIBUTED_TABLES.join("|");
+const REPLICATED = REFERENCE_TABLES.join("|");
 /** Matches the tables that a statement accesses. All other parts of the statement refer to tables by alias. */
-const NAMED = new RegExp(`\\b(from|join|into|update)(\\s+)(${SPREAD}|${COPIED})\\b(?!\\.)(\\s+as\\b)?`, "g");
+const ACCESSED_TABLES = new RegExp(
+  `\\b(from|join|into|update)(\\s+)(${DISTRIBUTED}|${REPLICATED})\\b(?!\\.)(\\s+as\\b)?`,
+  "g",
+);
 
 /**
  * Rewrites a statement for other tables with the same columns. Each `from`, `join`,
@@ -18,24 +21,24 @@ const NAMED = new RegExp(`\\b(from|join|into|update)(\\s+)(${SPREAD}|${COPIED})\
  * The tests check every rewritten statement with PostgreSQL's parser.
  */
 export function withTables(sql: string, name: NameTable): string {
-  return sql.replace(NAMED, (_, word: string, space: string, table: string, as?: string) => {
+  return sql.replace(ACCESSED_TABLES, (_, word: string, space: string, table: string, as?: string) => {
     return `${word}${space}${name(table)}${as ?? ` as ${table}`}`;
   });
 }
 
-const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b(?!\\.)`, "g");
+const DISTRIBUTED_TABLE = new RegExp(`\\b(from|join|into|update)\\s+(${DISTRIBUTED})\\b(?!\\.)`, "g");
 /**
  * Matches a condition or an insert with the workspace as `$1`. A statement must have one for each access to a
  * distributed table, because rows written to a wrong shard would be lost.
  */
-const OF_FIRST_VALUE = new RegExp(
-  `\\bworkspace_id = \\$1(?!\\d)|\\binto \\w+\\s+\\(workspace_id\\b[^)]*\\)\\s+(values \\(|select )(\\$1(?!\\d)|(${SPREAD})\\.workspace_id\\b)`,
+const WORKSPACE_CONDITION = new RegExp(
+  `\\bworkspace_id = \\$1(?!\\d)|\\binto \\w+\\s+\\(workspace_id\\b[^)]*\\)\\s+(values \\(|select )(\\$1(?!\\d)|(${DISTRIBUTED})\\.workspace_id\\b)`,
   "g",
 );
 
 /** Matches statements that write or lock reference tables. Citus executes them on all nodes. */
-const CHANGES_ALL = new RegExp(
-  `\\b(into|update)\\s+(${COPIED})\\b|\\b(from|join)\\s+(${COPIED})\\b[^]*\\bfor (no key |key )?(update|share)\\b`,
+const CHANGES_REFERENCE_TABLE = new RegExp(
+  `\\b(into|update)\\s+(${REPLICATED})\\b|\\b(from|join)\\s+(${REPLICATED})\\b[^]*\\bfor (no key |key )?(update|share)\\b`,
 );
 
 /** A statement on the tables of a shard, with the name of its prepared statement. */
@@ -49,8 +52,8 @@ export interface ShardStatement {
 /** Maximum number of cached statements per shard, because every connection to the node may prepare all of them. */
 const MAX_STATEMENTS = 100;
 /** Texts of statements that Citus must route, cached so that they are not parsed again. */
-const leftToCitus = new Set<string>();
-const MAX_LEFT = 1_000;
+const routedByCitus = new Set<string>();
+const MAX_ROUTED = 1_000;
 
 /**
  * Returns the statement for a shard. Returns `undefined` if Citus must route the statement: it names no distributed
@@ -58,11 +61,11 @@ const MAX_LEFT = 1_000;
  */
 export function onShard(known: Map<string, ShardStatement>, sql: string, name: NameTable): ShardStatement | undefined {
   const found = known.get(sql);
-  if (found !== undefined || leftToCitus.has(sql) || known.size >= MAX_STATEMENTS) return found;
+  if (found !== undefined || routedByCitus.has(sql) || known.size >= MAX_STATEMENTS) return found;
   const text = withTables(sql, name);
-  const accesses = countOf(OF_WORKSPACES, sql);
-  if (text === sql || countOf(OF_FIRST_VALUE, sql) < accesses || CHANGES_ALL.test(sql)) {
-    if (leftToCitus.size < MAX_LEFT) leftToCitus.add(sql);
+  const accesses = countOf(DISTRIBUTED_TABLE, sql);
+  if (text === sql || countOf(WORKSPACE_CONDITION, sql) < accesses || CHANGES_REFERENCE_TABLE.test(sql)) {
+    if (routedByCitus.size < MAX_ROUTED) routedByCitus.add(sql);
     return undefined;
   }
   const made = { text, name: hash("sha1", text), ofWorkspaces: accesses > 0 };

@@ -29,7 +29,7 @@ const UNKNOWN_RETRIES_MS = [5_000, 60_000, 10 * 60_000, 60 * 60_000];
 /** Time until another process can claim unfinished events, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;
 /** Retention of provider events, in milliseconds. Providers may redeliver events during this time. */
-const KEEP_MS = 30 * 24 * 60 * 60_000;
+const RETENTION_MS = 30 * 24 * 60 * 60_000;
 
 /** Creates the queues of provider payments. */
 export function createPaymentQueues(deps: PaymentJobDeps): readonly LeasedQueue[] {
@@ -52,7 +52,7 @@ export function createPaymentQueues(deps: PaymentJobDeps): readonly LeasedQueue[
 }
 
 /** Errors that `reconcilePayment` has already logged. A Refusal means that a key cannot be decrypted. */
-const EXPECTED = [ProviderRefused, ProviderUnavailable, Refusal];
+const LOGGED_ERRORS = [ProviderRefused, ProviderUnavailable, Refusal];
 
 /** Reconciles a payment. Swallows provider errors, because the payment is retried later. */
 async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<string | undefined> {
@@ -62,7 +62,7 @@ async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<string
   } catch (error) {
     if (error instanceof ProviderRefused && error.kind === "revoked") {
       await scheduleAccountCheck(deps.em, key.workspace, deps.now());
-    } else if (!EXPECTED.some((expected) => error instanceof expected)) throw error;
+    } else if (!LOGGED_ERRORS.some((expected) => error instanceof expected)) throw error;
     return "failed";
   }
 }
@@ -124,5 +124,5 @@ const PURGE = `
   returning 1`;
 
 export function purgeProviderEvents(em: EntityManager, now: Date): Promise<number> {
-  return deleteInBatches(em, PURGE, [new Date(now.getTime() - KEEP_MS).toISOString()]);
+  return deleteInBatches(em, PURGE, [new Date(now.getTime() - RETENTION_MS).toISOString()]);
 }

@@ -55,7 +55,7 @@ export async function endSignInsOfOperator(tx: EntityManager, email: string): Pr
 }
 
 /** Tables with a condition for expired rows. Conditions are separate, so that each uses an index. */
-const ENDED = [
+const EXPIRED = [
   ["sign_in_link", "ends_at < now()"],
   ["spent_attempt", "ends_at < now()"],
   ["session", "ends_at < now()"],
@@ -65,7 +65,7 @@ const ENDED = [
 /** Deletes expired sign-in links, attempts and sessions in batches. Returns the number of deleted rows. */
 export async function purgeSignIns(em: EntityManager): Promise<number> {
   let count = 0;
-  for (const [table, ended] of ENDED) {
+  for (const [table, ended] of EXPIRED) {
     count += await deleteInBatches(
       em,
       `delete from ${table} where hash in (

@@ -32,7 +32,7 @@ const WORKSPACE_CONCURRENCY = 2;
 /** Age after which a recipient email is no longer sent, in milliseconds, because its content is outdated. */
 const LIFETIME_MS = 60 * 60_000;
 /** Retention of recipient emails, as a PostgreSQL interval. A stored email prevents another one of the same kind. */
-const KEPT = "30 days";
+const RETENTION = "30 days";
 
 const FIND_DUE = `
   select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference,
@@ -117,5 +117,5 @@ export async function unsubscribe(
  * number of deleted emails.
  */
 export function purgeRecipientMails(em: EntityManager): Promise<number> {
-  return deleteOldest(em, "recipient_notice", "created_at", `now() - interval '${KEPT}'`, []);
+  return deleteOldest(em, "recipient_notice", "created_at", `now() - interval '${RETENTION}'`, []);
 }

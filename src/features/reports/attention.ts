@@ -1,6 +1,6 @@
 /** Maximum number of issues that are counted per kind. */
 export const MAX_COUNTED = 100;
-const MAX_NAMED = 10;
+const MAX_SUBJECTS = 10;
 /** Time before expiry at which a key needs attention, in milliseconds. */
 export const ENDING_MS = 14 * 24 * 60 * 60 * 1_000;
 
@@ -18,7 +18,7 @@ export function attentionTo<Subject>(listed: readonly Listed<Subject>[]) {
     .map(({ kind, subjects = [], count = subjects.length }) => ({
       kind,
       count: Math.min(count, MAX_COUNTED),
-      subjects: subjects.slice(0, MAX_NAMED) as Subject[],
+      subjects: subjects.slice(0, MAX_SUBJECTS) as Subject[],
     }))
     .filter(({ count }) => count > 0);
 }

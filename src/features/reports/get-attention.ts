@@ -111,7 +111,7 @@ const DUE_REFUNDS = `
   order by created_at, reference`;
 
 /** Maximum number of shipments to check for lateness in each status, both with and without a pickup window. */
-const LOOKED_AT = 200;
+const MAX_CHECKED = 200;
 
 /**
  * Selects shipments that missed a window, will miss a window according to their ETA, or have no window and are too old.
@@ -133,7 +133,7 @@ function selectLate(condition: string): string {
         select reference, ${promised} as promised from shipment
         where workspace_id = $1 and status = '${status}' and (${PICKUP_KEY}) ${starts} ${condition}
           and ${indexPredicate("shipment_due_by_pickup")}
-        order by (${PICKUP_KEY}), created_at, reference limit ${LOOKED_AT})`,
+        order by (${PICKUP_KEY}), created_at, reference limit ${MAX_CHECKED})`,
       ),
     )
     .join(" union all ")}) as first

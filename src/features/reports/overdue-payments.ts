@@ -11,7 +11,7 @@ const OVERDUE_MS = 10 * 60_000;
 const OVERDUE_FAILURES = 8;
 /** Maximum number of items that are counted per kind. */
 const MAX_COUNTED = 10_000;
-const MAX_NAMED = 20;
+const MAX_LISTED = 20;
 
 /** Number of overdue tasks by kind, up to 10,000 each. */
 export interface OverdueWork {
@@ -33,10 +33,10 @@ const IS_OVERDUE = `
   due_at is not null and (due_at <= $1 or failures >= ${OVERDUE_FAILURES})
     and ${IS_LIVE}`;
 
-const NAMED = `
+const LIST = `
   select workspace_id::float8 as workspace, shipment_reference as shipment, failures, ${msOf("due_at")} as "dueAt"
   from provider_payment where ${IS_OVERDUE}
-  order by due_at, workspace_id, shipment_reference limit ${MAX_NAMED}`;
+  order by due_at, workspace_id, shipment_reference limit ${MAX_LISTED}`;
 
 /**
  * Returns SQL that counts the overdue rows of a table. Each table has its own query, because a
@@ -68,7 +68,7 @@ export async function countOverdueWork(em: EntityManager, now: Date): Promise<Ov
 
 /** Lists up to 20 overdue payments of all live workspaces, earliest due time first. */
 export function loadOverduePayments(em: EntityManager, now: Date): Promise<OverduePayment[]> {
-  return runStatement<OverduePayment>(em, NAMED, [overdueSince(now)]);
+  return runStatement<OverduePayment>(em, LIST, [overdueSince(now)]);
 }
 
 function overdueSince(now: Date): string {

@@ -12,13 +12,13 @@ const MAX_WAITING = 5_000;
 const MAX_OF_WORKSPACE = 200;
 
 /** Number of requests kept per workspace. A process deletes older requests after every `TRIM_EVERY` writes. */
-const KEPT = 10_000;
+const MAX_KEPT = 10_000;
 const TRIM_EVERY = 1_000;
 /** Maximum number of workspaces whose writes a process counts for trimming. */
 const MAX_COUNTED = 50_000;
 
 /** Retention of requests, in days. */
-const KEPT_DAYS = 7;
+const RETENTION_DAYS = 7;
 
 const MAX_MESSAGE = 500;
 
@@ -51,8 +51,8 @@ export function createRequestLog(onDropped: (count: number) => void) {
       const { caller, code = Code.Canceled, rateLimit } = call;
       if (caller?.audience !== "workspace") return;
       // Most cancelled reads come from users leaving a page. Callers that poll a courier's position often find none.
-      const isOfNote = code !== 0 && code !== Code.Canceled && call.refusal?.reason !== "PLACE_NOT_FOUND";
-      if (!isOfNote && rateLimit?.limitClass !== "write") return;
+      const isNotable = code !== 0 && code !== Code.Canceled && call.refusal?.reason !== "PLACE_NOT_FOUND";
+      if (!isNotable && rateLimit?.limitClass !== "write") return;
       const { workspaceId } = caller;
       const count = ofWorkspace.get(workspaceId) ?? 0;
       if (count >= MAX_OF_WORKSPACE || waiting.length >= MAX_WAITING) return onDropped(1);
@@ -152,12 +152,12 @@ export async function writeRequests(em: EntityManager, log: RequestLog): Promise
   const full = [...untrimmed].filter(([, count]) => count >= TRIM_EVERY);
   for (const [workspace] of full) untrimmed.delete(workspace);
   if (untrimmed.size > MAX_COUNTED) untrimmed.clear();
-  const trims = full.map(([workspace]) => [workspace, KEPT]);
+  const trims = full.map(([workspace]) => [workspace, MAX_KEPT]);
   await runForEach(em, TRIM, trims, { durable: false });
 }
 
 /** Deletes requests after their retention. Returns the number of deleted rows. */
 export function purgeRequests(em: EntityManager): Promise<number> {
   const before = "now() - make_interval(days => $1)";
-  return deleteOldest(em, "api_request", "started_at", before, [KEPT_DAYS]);
+  return deleteOldest(em, "api_request", "started_at", before, [RETENTION_DAYS]);
 }

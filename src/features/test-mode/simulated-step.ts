@@ -40,7 +40,7 @@ const COURIER = {
 };
 
 /** Steps that change the shipment's delivery. All others change its payment. */
-const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
+const DELIVERY_STEPS: ReadonlySet<SimulatedStep> = new Set([
   "assign_courier",
   "arrive",
   "pick_up",
@@ -59,7 +59,7 @@ const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
  * @throws Refusal SHIPMENT_STATE if the shipment's state does not allow the step, PAYMENT_DISPUTED
  */
 export function applyStep(before: ShipmentRow, step: SimulatedStep, at: Date, isAtProvider: boolean): PaymentChange {
-  if (isAtProvider && !OF_SHIPMENT.has(step)) {
+  if (isAtProvider && !DELIVERY_STEPS.has(step)) {
     throw stateError(
       "The shipment has a checkout, so its payment cannot be simulated. Pay, refund or dispute it at the payment provider.",
     );

@@ -22,7 +22,7 @@ const SEND: Readonly<Record<Audience, string>> = {
 };
 
 /** Key prefix of the other audience, and the error for such a key. */
-const MIXED_UP: Readonly<Record<Audience, readonly [prefix: string, wrong: string] | undefined>> = {
+const OTHER_AUDIENCE: Readonly<Record<Audience, readonly [prefix: string, wrong: string] | undefined>> = {
   workspace: ["sho_", "is an operator key, but this call requires a workspace key"],
   operator: ["shp_", "is a workspace key, but this call requires an operator key"],
   person: undefined,
@@ -55,7 +55,7 @@ export function readKey(headers: CallHeaders, audience: Audience): string {
 
 /** Checks prefix, format and checksum, so that wrong keys and typos are refused without a query. */
 export function assertKeyForm(key: string, audience: Audience): void {
-  const [prefix, wrong] = MIXED_UP[audience] ?? [];
+  const [prefix, wrong] = OTHER_AUDIENCE[audience] ?? [];
   if (wrong !== undefined && key.startsWith(prefix!)) throw credentialError(wrong, audience);
   if (!isWellFormedKey(key)) throw credentialError("is not an API key of this service", audience);
 }

@@ -73,14 +73,14 @@ const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
 const MAX_SLOW_MS = 10_000;
 
 /** Additional faults, only for calls that write. */
-const OF_WRITES = ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
+const WRITE_FAULTS = ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
 
 function parseFaults(text: string, isWrite: boolean): Faults {
   const parts = text.split(",").map((it) => it.trim());
   const requested = new Map(parts.map(parseFault));
   // Refuses duplicates, which keeps the response header short.
   if (requested.size < parts.length) throw simulateError();
-  if (!isWrite && OF_WRITES.some((name) => requested.has(name))) throw simulateError();
+  if (!isWrite && WRITE_FAULTS.some((name) => requested.has(name))) throw simulateError();
   const refusing = [...requested.keys()].find((name) => Object.hasOwn(REFUSALS, name));
   const failures = requested.get("fail_webhook") ?? null;
   const duplicated = requested.has("duplicate_webhook");
@@ -96,7 +96,7 @@ function parseFaults(text: string, isWrite: boolean): Faults {
 }
 
 /** Maximum number of each fault. `undefined` for faults without a number. */
-const LARGEST: Readonly<Record<string, number | undefined>> = {
+const MAX_NUMBERS: Readonly<Record<string, number | undefined>> = {
   ...Object.fromEntries(Object.keys(REFUSALS).map((name) => [name, undefined])),
   slow: MAX_SLOW_MS,
   lose_answer: undefined,
@@ -107,8 +107,8 @@ const LARGEST: Readonly<Record<string, number | undefined>> = {
 
 function parseFault(text: string): readonly [name: string, count: number | undefined] {
   const [, name = "", digits] = /^([a-z_]+)(?:=(\d{1,5}))?$/.exec(text) ?? [];
-  const largest = LARGEST[name];
-  const isKnown = Object.hasOwn(LARGEST, name) && (largest === undefined) === (digits === undefined);
+  const largest = MAX_NUMBERS[name];
+  const isKnown = Object.hasOwn(MAX_NUMBERS, name) && (largest === undefined) === (digits === undefined);
   const count = digits === undefined ? undefined : Number(digits);
   if (!isKnown || (count ?? 0) > (largest ?? 0)) throw simulateError();
   return [name, count];

@@ -20,7 +20,7 @@ export function createConnections(
   const all = new Map<Socket, Connection>();
   const byAddress = new Map<string, Map<Socket, Connection>>();
   const cutUnread = createUnreadResponses({ ...limits, stallMs }, cutResponse);
-  const lookAt = createStalledSockets(limits.stallMs, (socket: Socket) => socket.destroy());
+  const checkStalled = createStalledSockets(limits.stallMs, (socket: Socket) => socket.destroy());
   const ofServer = { waiting: 0, heldBytes: 0 };
   let sweeping: NodeJS.Timeout | undefined;
 
@@ -45,7 +45,7 @@ export function createConnections(
     const nowMs = performance.now();
     for (const [socket, { calls, sinceMs }] of all) {
       if (!calls.hasCome() && nowMs - sinceMs >= limits.silentMs) closeSilent(socket);
-      lookAt(socket, nowMs);
+      checkStalled(socket, nowMs);
     }
     cutUnread(openResponses(all.values()), nowMs);
   }

@@ -1,22 +1,22 @@
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 
-const OF_ADMIN = "Ask an admin of the workspace";
+const ASK_ADMIN = "Ask an admin of the workspace";
 
 /** Remedies for agents, used if the usual remedy is only for programs or people. */
 const FOR_AGENTS: Readonly<Partial<Record<RefusalReason, string>>> = {
-  SCOPE_INSUFFICIENT: `${OF_ADMIN} for a key with that scope.`,
+  SCOPE_INSUFFICIENT: `${ASK_ADMIN} for a key with that scope.`,
   ROUTE_NOT_COVERED: "Check whether latitude and longitude are swapped, or use other points.",
   ETAG_STALE: "Call `GetShipment`, reapply your change, and send the new `etag`.",
-  PAYMENT_PROVIDER_NOT_CONNECTED: `${OF_ADMIN} to connect a payment provider.`,
-  PAYMENT_PROVIDER_NOT_READY: `${OF_ADMIN} to complete the connection to the payment provider.`,
-  PAYMENT_PROVIDER_NOT_CONFIGURED: `${OF_ADMIN} to connect a payment provider.`,
-  CHECKOUT_UNAVAILABLE: `${OF_ADMIN} to record the payment.`,
+  PAYMENT_PROVIDER_NOT_CONNECTED: `${ASK_ADMIN} to connect a payment provider.`,
+  PAYMENT_PROVIDER_NOT_READY: `${ASK_ADMIN} to complete the connection to the payment provider.`,
+  PAYMENT_PROVIDER_NOT_CONFIGURED: `${ASK_ADMIN} to connect a payment provider.`,
+  CHECKOUT_UNAVAILABLE: `${ASK_ADMIN} to record the payment.`,
   GEOCODER_NOT_CONFIGURED: "Send coordinates.",
   IDEMPOTENCY_KEY_IN_USE: "Retry the call with the same arguments in a moment.",
   RATE_LIMITED: "Make fewer calls.",
   UNAVAILABLE: "Retry the call later with the same arguments.",
-  INTERNAL: `${OF_ADMIN} to report the \`request_id\`.`,
+  INTERNAL: `${ASK_ADMIN} to report the \`request_id\`.`,
   DEADLINE_EXCEEDED: "Retry the call with the same arguments.",
 };
 

@@ -11,7 +11,7 @@ const THREE_DECIMALS = new Set("BHD JOD KWD OMR TND".split(" "));
  * Minimum charge of settlement currencies, in minor units. For other currencies the minimum depends
  * on the account's settlement currency, and Stripe reports it.
  */
-const LEAST: ReadonlyMap<string, number> = new Map(
+const MIN_CHARGES: ReadonlyMap<string, number> = new Map(
   `AED 200, AUD 50, BGN 100, BRL 50, CAD 50, CHF 50, CZK 1500, DKK 250, EUR 50, GBP 30, HKD 400,
    HUF 17500, INR 50, JPY 50, MXN 1000, MYR 200, NOK 300, NZD 50, PLN 200, RON 200, SEK 300, SGD 50,
    THB 1000, USD 50`
@@ -20,7 +20,7 @@ const LEAST: ReadonlyMap<string, number> = new Map(
     .map(([code, least]) => [code!, Number(least)]),
 );
 /** Maximum charge in Stripe's units. Stripe accepts at most eight digits. */
-const MOST = 99_999_999;
+const MAX_CHARGE = 99_999_999;
 
 /**
  * Returns the number of Stripe's units per minor unit, a power of ten such as 100, 1 or 0.01. 1 for unknown currencies.
@@ -47,12 +47,12 @@ export function stripeAmountFault(amountMinor: number, currency: string): string
   if (amountMinor === 0) {
     return "must be above 0 to be paid at a checkout. Record a payment of 0 instead.";
   }
-  const least = LEAST.get(currency) ?? 1;
+  const least = MIN_CHARGES.get(currency) ?? 1;
   if (amountMinor < least) return `must be at least ${amountText(least)} to be paid at a checkout.`;
   const step = THREE_DECIMALS.has(currency) ? 10 : Math.max(1, Math.round(1 / unitsOf(currency)));
   if (amountMinor % step !== 0) {
     return `must be a multiple of ${amountText(step)} to be paid at a checkout.`;
   }
-  const most = fromStripeAmount(MOST, currency);
+  const most = fromStripeAmount(MAX_CHARGE, currency);
   return amountMinor > most ? `must be at most ${amountText(most)} to be paid at a checkout.` : undefined;
 }

@@ -7,8 +7,8 @@ import type { ProviderEvent } from "../payment-provider.ts";
  */
 export const TOLERANCE_SECONDS = 300;
 
-const OF_PAYMENTS = /^(checkout\.session|payment_intent|charge|refund)\./;
-const OF_ACCOUNTS = /^(account\.(updated|application\.deauthorized)|capability\.updated)$/;
+const PAYMENT_EVENT = /^(checkout\.session|payment_intent|charge|refund)\./;
+const ACCOUNT_EVENT = /^(account\.(updated|application\.deauthorized)|capability\.updated)$/;
 
 /** Event types to list, all about paid payments. Full names, because Stripe's API accepts no patterns. */
 export const LISTED_EVENT_TYPES = [
@@ -35,8 +35,8 @@ export function toProviderEvent(event: Stripe.Event): ProviderEvent | undefined 
   const [id, type, account] = [event.id, event.type, event.account].map(nameOf);
   if (id === undefined || type === undefined) return undefined;
   const common = { id, type, live: event.livemode, account: account ?? null };
-  if (OF_ACCOUNTS.test(type)) return { ...common, shipment: null, payment: null };
-  if (!OF_PAYMENTS.test(type)) return undefined;
+  if (ACCOUNT_EVENT.test(type)) return { ...common, shipment: null, payment: null };
+  if (!PAYMENT_EVENT.test(type)) return undefined;
   const about = event.data?.object as PaymentObject | undefined;
   const shipment = nameOf(about?.metadata?.shipment) ?? null;
   const payment = nameOf(about?.object === "payment_intent" ? about.id : paymentOf(about)) ?? null;

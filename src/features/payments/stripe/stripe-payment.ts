@@ -134,7 +134,7 @@ const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatu
 };
 
 /** Precedence of dispute statuses for a payment with several disputes. */
-const FOREMOST: readonly DisputeStatus[] = ["open", "lost", "won"];
+const PRECEDENCE: readonly DisputeStatus[] = ["open", "lost", "won"];
 
 function disputed(
   disputes: readonly Stripe.Dispute[],
@@ -147,7 +147,7 @@ function disputed(
   }));
   const lost = known.filter(({ status }) => status === "lost");
   return {
-    dispute: FOREMOST.find((each) => known.some(({ status }) => status === each)) ?? null,
+    dispute: PRECEDENCE.find((each) => known.some(({ status }) => status === each)) ?? null,
     isRefundBlocked: known.some(({ status, is_charge_refundable }) => status === "open" && !is_charge_refundable),
     lostMinor: lost.reduce((sum, { amount }) => sum + fromStripeAmount(amount, currency), 0),
   };
