@@ -178,7 +178,7 @@ const FLOORS: readonly Floor[] = [
     rooms: {
       "dashboard/attention": "dashboard/{shipments,workspaces}/*",
       "dashboard/customers": "dashboard/shipments/*",
-      "dashboard/couriers": "dashboard/shipments/*",
+      "dashboard/couriers": "dashboard/{map,shipments}/*",
       "dashboard/search": "dashboard/{operators,people,shipments,workspaces}/*",
       "dashboard/print": "dashboard/shipments/*",
       "dashboard/shipments": "dashboard/{map,webhooks,workspaces}/*",

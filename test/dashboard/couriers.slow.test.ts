@@ -73,6 +73,12 @@ describeDashboard("couriers", (dashboard) => {
     for (const _ of ["picked up", "delivered"]) await as.advanceShipment({ shipment: first });
     await expect.poll(() => stops.allTextContents()).toEqual([second, third]);
     await expect.poll(() => page.locator(".figures dd.value").allTextContents()).toEqual(["2", "0", "1", "—"]);
+    await as.reportPlaces({ places: [{ shipment: second, lat: 40.7, lng: -73.98 }] });
+    await page.goBack();
+    const mark = page.getByRole("button", { name: "Ada Byron" });
+    await mark.click();
+    await page.getByText("2 left, seen").waitFor();
+    await expectWellShown(page, "couriers-map");
 
     const viewer = await open(workspace, `/couriers/${courier}`, "viewer");
     await expect.poll(() => rowsOf(viewer, "Shipments").count()).toBe(2);

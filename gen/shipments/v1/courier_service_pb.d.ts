@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { CourierPlace, CourierPlaceValid } from "./courier_pb.js";
 import type { Shipment, ShipmentValid } from "./shipment_pb.js";
 
 /**
@@ -352,9 +353,57 @@ export declare type CourierFigures = Message<"shipments.v1.CourierFigures"> & {
    * @generated from field: google.protobuf.Timestamp last_seen_at = 4;
    */
   lastSeenAt?: Timestamp | undefined;
+
+  /**
+   * Newest location that was reported for an assigned shipment within the last hour. Unset if there is none.
+   *
+   * @generated from field: shipments.v1.CourierPlace place = 5;
+   */
+  place?: CourierPlace | undefined;
 };
 
-export declare type CourierFiguresValid = CourierFigures;
+/**
+ * Progress of a courier's deliveries.
+ *
+ * @generated from message shipments.v1.CourierFigures
+ */
+export declare type CourierFiguresValid = Message<"shipments.v1.CourierFigures"> & {
+  /**
+   * Number of assigned shipments that are awaiting pickup or in transit.
+   *
+   * @generated from field: int32 left = 1;
+   */
+  left: number;
+
+  /**
+   * Number of these shipments that are late.
+   *
+   * @generated from field: int32 late = 2;
+   */
+  late: number;
+
+  /**
+   * Number of shipments that were delivered or returned today, in the workspace's time zone.
+   *
+   * @generated from field: int32 done = 3;
+   */
+  done: number;
+
+  /**
+   * Time of the last call from the courier's devices, or of the newest location that was reported for an assigned
+   * shipment within the last hour. Unset if there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp last_seen_at = 4;
+   */
+  lastSeenAt?: Timestamp | undefined;
+
+  /**
+   * Newest location that was reported for an assigned shipment within the last hour. Unset if there is none.
+   *
+   * @generated from field: shipments.v1.CourierPlace place = 5;
+   */
+  place?: CourierPlaceValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.CourierFigures.

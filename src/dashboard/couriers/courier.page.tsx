@@ -7,7 +7,7 @@ import {
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useRole, useWorkspace } from "../api/session.ts";
-import { useQuery, useRpc } from "../api/use-query.ts";
+import { useQuery, useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { ShipmentList } from "../shipments/shipment-list.tsx";
@@ -33,6 +33,8 @@ interface CourierProps {
   readonly courier: CourierProfile;
 }
 
+const POLL_MS = 10_000;
+
 export function CourierPage({ courier: id }: ParametersOf<"courier">) {
   const query = useRpc(CourierService.method.getCourier, { courier: id });
   const run = useRun(id);
@@ -40,6 +42,8 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
     query.reload();
     run.reload();
   });
+  // Locations cause no events.
+  useRepeat(query.reload, POLL_MS);
   return (
     <DetailPage
       query={query}
@@ -61,6 +65,7 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
               query={run}
               view={RUN}
               mapOf={id}
+              courier={courier.figures?.place}
               empty={
                 <Empty title="No stops left" link={{ label: "Show unassigned shipments", href: unassignedHref() }}>
                   Select shipments in the list to assign them to a courier.

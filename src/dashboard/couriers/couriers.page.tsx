@@ -1,15 +1,20 @@
+import { useMemo } from "preact/hooks";
 import type { CourierProfile } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { useLive } from "../api/live.ts";
 import { useRole, useWorkspace } from "../api/session.ts";
+import { useRepeat } from "../api/use-query.ts";
+import { MapPlaceholder } from "../map/map-placeholder.tsx";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { RpcButton } from "../ui/dialog.tsx";
 import { numberText } from "../ui/format.ts";
+import { lazily } from "../ui/lazily.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { COURIER_FIELDS, LateCount } from "./courier-fields.tsx";
+import "./couriers.css";
 
 const COLUMNS: readonly Column<CourierProfile>[] = [
   { header: "Name", selfEvident: true, clips: true, cell: ({ name }) => name },
@@ -21,10 +26,17 @@ const COLUMNS: readonly Column<CourierProfile>[] = [
   { header: "Last seen", align: "end", cell: ({ figures }) => <Time at={figures?.lastSeenAt} /> },
 ];
 
+const LazyMap = lazily(() => import("./couriers-map.tsx").then((it) => it.CouriersMap), MapPlaceholder);
+
+/** Reload interval of locations, which cause no events, in milliseconds. */
+const POLL_MS = 10_000;
+
 export function CouriersPage() {
   const mayChange = useRole("member");
   const list = useList(CourierService.method.listCouriers, { figures: true });
   useLive(list.reload);
+  const located = useMemo(() => list.data?.data.filter(({ figures }) => figures?.place) ?? [], [list.data]);
+  useRepeat(list.reload, POLL_MS);
   return (
     <Page title="Couriers" actions={mayChange && <CreateCourier />}>
       <ListView
@@ -33,6 +45,7 @@ export function CouriersPage() {
         isList
         columns={COLUMNS}
         href={({ id }) => paths.courier({ courier: id })}
+        quiet
         empty={
           <Empty title="No couriers yet">
             {mayChange
@@ -40,7 +53,13 @@ export function CouriersPage() {
               : "Couriers that members of the workspace add appear here."}
           </Empty>
         }
-      />
+      >
+        {located.length > 0 && (
+          <div class="couriers-map">
+            <LazyMap couriers={located} />
+          </div>
+        )}
+      </ListView>
     </Page>
   );
 }

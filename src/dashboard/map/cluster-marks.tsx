@@ -14,6 +14,8 @@ interface ClusterMapProps<T> {
   readonly marks: readonly Mark<T>[];
   /** Points to bring into view when they change. */
   readonly inView: readonly LatLng[];
+  /** Location of the courier, if known. */
+  readonly courier?: LatLng | undefined;
   /** Whether the marks are pickups or dropoffs, which determines their style. */
   readonly tone: "pickup" | "dropoff";
   /** Returns the name of a cluster, such as `3 shipments`. */
@@ -32,7 +34,7 @@ interface ClusterMapProps<T> {
  * From there, arrow keys move between marks, largest cluster first.
  */
 export function ClusterMap<T>(props: ClusterMapProps<T>) {
-  const { label, marks, inView, tone } = props;
+  const { label, marks, inView, tone, courier } = props;
   const clustersIn = useMemo(() => createClusters(marks), [marks]);
   const view = useRef<MapView>(undefined);
   const [shown, setShown] = useState<readonly Cluster<T>[]>([]);
@@ -65,7 +67,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
     focus.on(open);
   };
   return (
-    <CoverageMap label={label} inView={inView} onDraw={draw}>
+    <CoverageMap label={label} inView={inView} courier={courier} onDraw={draw}>
       <ul ref={list} class={`marks ${tone}`} aria-label="In view, largest first" onKeyDown={focus.onKeyDown}>
         {shown.map((cluster, i) => (
           <MarkButton

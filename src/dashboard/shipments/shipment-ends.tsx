@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { LatLng } from "../map/map-geometry.ts";
 import { ClusterMap } from "../map/cluster-marks.tsx";
 import { paths } from "../routes/paths.ts";
 import { numberText } from "../ui/format.ts";
@@ -13,11 +14,13 @@ export interface EndsProps {
   readonly shipments: readonly Shipment[];
   /** Filters used to load the shipments. */
   readonly of: string;
+  /** Location of the courier who has all shipments, if known. */
+  readonly courier?: LatLng | undefined;
   readonly open?: ((shipment: Shipment) => void) | undefined;
 }
 
 /** A map of the shipments' pickups or dropoffs, with nearby marks clustered. */
-export function Ends({ end, shipments, of, open }: EndsProps) {
+export function Ends({ end, shipments, of, courier, open }: EndsProps) {
   const marks = useMemo(
     () =>
       shipments.map((shipment) => ({
@@ -35,6 +38,7 @@ export function Ends({ end, shipments, of, open }: EndsProps) {
       tone={end}
       marks={marks}
       inView={inView}
+      courier={courier}
       open={open}
       nameOf={({ count, members }) => (count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`)}
       colorOf={(shipment) => stateOf(shipment)[1]}

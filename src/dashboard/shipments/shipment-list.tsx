@@ -4,6 +4,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
 import type { Query } from "../api/use-query.ts";
 import { WorkspaceId } from "../api/session.ts";
+import type { LatLng } from "../map/map-geometry.ts";
 import { paths } from "../routes/paths.ts";
 import { lazily } from "../ui/lazily.tsx";
 import { Spinner } from "../ui/query-view.tsx";
@@ -20,6 +21,8 @@ interface ShipmentListProps {
   readonly order?: Order;
   /** Filters of the list, if a map is shown beside it. */
   readonly mapOf?: string | undefined;
+  /** Location of the courier who has all shipments, shown on the map. */
+  readonly courier?: LatLng | undefined;
   /** Number of shipments on all pages, or `undefined` while unknown. */
   readonly listed?: ShipmentCount | undefined;
 }
@@ -37,7 +40,7 @@ const LazyMap = lazily(
 );
 
 export function ShipmentList(props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">) {
-  const { view, mapOf, listed, ...list } = props;
+  const { view, mapOf, courier, listed, ...list } = props;
   // Filters of the displayed rows. They differ from `mapOf` until the new rows have loaded.
   const shownOf = useRef(mapOf);
   if (!list.query.isLoading) shownOf.current = mapOf;
@@ -60,7 +63,7 @@ export function ShipmentList(props: ShipmentListProps & Pick<TableProps<Shipment
             ? undefined
             : (shipments, peek) => (
                 <LazyMap
-                  {...{ shipments, listed }}
+                  {...{ shipments, listed, courier }}
                   of={shownOf.current ?? mapOf}
                   open={peek && (({ reference }) => peek.open(reference))}
                 />

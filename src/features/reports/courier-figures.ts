@@ -18,20 +18,25 @@ export const IN_RUN = `payment_status = 'paid' and status in ('awaiting_pickup',
 
 const LATE = `case status when 'awaiting_pickup' then ${LATE_SINCE.awaitingPickup} else ${LATE_SINCE.inTransit} end`;
 
+const placesOf = (courier: string) => `
+  from shipment as s join courier_place as place on place.workspace_id = $1 and place.shipment_reference = s.reference
+  where s.workspace_id = $1 and s.${COURIER_KEY} = ${courier} and s.${COURIER_KEY} is not null
+    and s.reference <> 'shipment_by_courier' and s.status in ('awaiting_pickup', 'in_transit')`;
+
 /** Returns SQL for the time of a courier's newest location or last call. Locations are deleted after an hour. */
 export const lastSeen = (courier: string) => `greatest(
-  (select max(place.measured_at)
-   from shipment as s join courier_place as place on place.workspace_id = $1 and place.shipment_reference = s.reference
-   where s.workspace_id = $1 and s.${COURIER_KEY} = ${courier} and s.${COURIER_KEY} is not null
-     and s.reference <> 'shipment_by_courier' and s.status in ('awaiting_pickup', 'in_transit')),
+  (select max(place.measured_at) ${placesOf(courier)}),
   (select max(session.last_seen_at)
    from courier_link as link
      join courier_session as session on session.workspace_id = $1 and session.link_id = link.id
    where link.workspace_id = $1 and link.courier_id = ${courier}))`;
 
-/** Counts the shipments of couriers. Omits completed shipments that were booked more than a month ago. */
+/** Counts the shipments of couriers, and selects their newest location. Omits completed shipments that were booked more than a month ago. */
 const FIGURES = `
-  select asked.id as courier, counted.*, ${msOf(lastSeen("asked.id"))} as "lastSeenAt"
+  select asked.id as courier, counted.*, ${msOf(lastSeen("asked.id"))} as "lastSeenAt",
+    (select json_build_object('lat', lat, 'lng', lng, 'measuredAt', ${msOf("measured_at")})
+     ${placesOf("asked.id")} and measured_at > now() - interval '1 hour'
+     order by measured_at desc limit 1) as place
   from json_to_recordset($3) as asked (id text)
   cross join lateral (
     select

@@ -35,7 +35,7 @@ test("a courier is created, read, listed, changed with its etag, and archived", 
   };
   expect([status, body]).toEqual([201, { data: created }]);
   const courier = body.data.id;
-  const figures = { left: 0, late: 0, done: 0, last_seen_at: null };
+  const figures = { left: 0, late: 0, done: 0, last_seen_at: null, place: null };
   expect(await data(as.getCourier({ courier }))).toEqual({ ...body.data, figures });
   expect((await as.listCouriers({})).body).toEqual({ data: [body.data], next_page_token: "" });
 
@@ -149,14 +149,14 @@ test("a courier's figures count the shipments that are open, late and completed 
   const measured_at = new Date(Date.now() - 60_000).toISOString();
   await as.reportPlaces({ places: [{ shipment: moving["reference"], lat: 40.7, lng: -74, measured_at }] });
 
-  const figures = { left: 3, late: 1, done: 2, last_seen_at: measured_at };
+  const figures = { left: 3, late: 1, done: 2, last_seen_at: measured_at, place: { lat: 40.7, lng: -74, measured_at } };
   expect((await data(as.getCourier({ courier }))).figures).toEqual(figures);
   const late = `windows = '{"pickup": null, "dropoff": ${window}}'`;
   await set(late, moving);
   await set(late, waiting);
   const listed = await data(as.listCouriers({ figures: true }));
   expect(listed).toEqual([
-    { ...idle, figures: { left: 0, late: 0, done: 0, last_seen_at: null } },
+    { ...idle, figures: { left: 0, late: 0, done: 0, last_seen_at: null, place: null } },
     expect.objectContaining({ id: courier, figures: { ...figures, late: 3 } }),
   ]);
 });
