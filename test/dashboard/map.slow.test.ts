@@ -166,12 +166,12 @@ describeDashboard("the map", (dashboard) => {
     await page.clock.runFor(10_000);
     expect(requestCount).toBe(0);
     await data(as.setCourier({ shipment, name: "Ada" }));
-    const seen = page.locator("dt", { hasText: "Courier seen" }).locator("+ dd");
+    const seen = page.locator(".stop p", { hasText: /^Seen / });
     const after10s = async () => {
       await page.clock.runFor(10_000);
       return { seen: await seen.allTextContents(), pins: await pinsOf(page) };
     };
-    await expect.poll(after10s).toEqual({ seen: ["—"], pins: ["P", "D"] });
+    await expect.poll(after10s).toEqual({ seen: [], pins: ["P", "D"] });
     // A position far from the route, but still visible.
     await as.reportPlaces({ places: [{ shipment, lat: 40.6, lng: -74.1 }] });
     await expect.poll(async () => (await after10s()).pins).toEqual(["P", "D", "C"]);

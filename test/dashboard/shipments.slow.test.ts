@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { data } from "../support/answers.ts";
 import { book, bookAnd, takeStep } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
 import { insertCustomers, insertPendingAndCancelled, insertShipments } from "../support/insert-shipments.ts";
@@ -155,6 +156,29 @@ describeDashboard("shipments", (dashboard) => {
         await page.getByText(done).waitFor();
       }
       await expectWellShown(page, "shipments-nothing-failed");
+    });
+
+    test("of shipments in transit shows waiting times, couriers, failed attempts and arrivals", async () => {
+      const own = await dashboard.service.addWorkspace();
+      const { reference: shipment } = await bookAnd(dashboard.service, own.apiKey, ["pay", "advance"], {
+        recipient_name: "Grace Hopper",
+      });
+      const as = dashboard.service.as(own.apiKey);
+      const eta = new Date(Date.now() + 150 * 60_000).toISOString();
+      await data(as.setCourier({ shipment, name: "Ada Byron" }));
+      await data(as.recordAttempt({ shipment, reason: "nobody_there" }));
+      await data(as.reportProgress({ shipment, dropoff_eta: eta }));
+      const page = await openAsMember(dashboard, "/shipments?status=3", { workspace: own });
+      const texts = [
+        "",
+        "As soon as possibleWaiting 1 min",
+        shipment,
+        "Grace Hopper95 Prospect Park West, Brooklyn Kings",
+        "Ada Byron1 failed attempt",
+        expect.stringMatching(/^in 2 hours\d+:\d\d [AP]M$/),
+      ];
+      await expect.poll(() => rows(page).first().getByRole("cell").allTextContents()).toEqual(texts);
+      await expectWellShown(page, "shipments-in-transit");
     });
 
     test("is sorted with the keyboard, with more options in a queue", async () => {
@@ -466,9 +490,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect
         .poll(() => page.locator("table.sum tr").allInnerTexts())
         .toEqual(["Distance\t$11.44", "Weight\t$1.25", "Subtotal\t$12.69", "Total\t$12.69"]);
-      await expect
-        .poll(() => page.locator(".timeline li > span").allTextContents())
-        .toEqual(["To pick up", "Paid", "Booked"]);
+      await expect.poll(() => page.locator(".timeline li > span").allTextContents()).toEqual(["Paid", "Booked"]);
       await expectWellShown(page, "shipment");
     });
   });

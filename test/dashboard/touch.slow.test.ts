@@ -106,8 +106,17 @@ describeDashboard("touch on a phone", (dashboard) => {
     }
     await page.getByRole("button", { name: "Book for $12.69" }).waitFor();
     await expectUsable(page);
+    // A keyboard takes the lower half of the screen, and the focused field stays visible.
+    const weight = page.getByLabel("Weight in kg");
+    await weight.focus();
+    await page.evaluate("scrollTo(0, 0)");
+    await page.setViewportSize({ width: 390, height: 400 });
+    await expect.poll(() => weight.evaluate((it) => it.getBoundingClientRect().bottom)).toBeLessThanOrEqual(400);
+    await page.setViewportSize(PHONE.viewport);
     await tap(page, "Book for $12.69");
     await page.getByRole("heading", { name: /^SHP-/ }).waitFor();
+    await tap(page, "Show map");
+    await page.locator(".map .pin.dropoff").waitFor();
     await tap(page, "Record payment");
     await expectUsable(page);
     await tapInDialog(page, "Record payment");

@@ -101,7 +101,7 @@ describeDashboard(
       await fillRest(page);
       await page.getByRole("button", { name: "Book for $7.50" }).click();
       await page.waitForURL("**/shipments/SHP-*");
-      const shown = page.locator(".facts");
+      const shown = page.locator(".stops");
       await shown.getByText("Tue, Dec 1, 6:00 – 7:00 PM Berlin time").waitFor();
       await shown.getByText("Tue, Dec 1, 12:00 – 1:00 PM your time").waitFor();
       await shown.getByText("10:00 PM – Thu, Dec 3, 1:30 AM").waitFor();
@@ -224,7 +224,7 @@ describeDashboard(
       await chooseMore(page, "Reschedule");
       await pickup.getByLabel("As soon as possible").check();
       await page.getByRole("button", { name: "Save times" }).click();
-      await page.locator("dd").getByText("Berlin time").waitFor({ state: "detached" });
+      await page.locator(".stops").getByText("Berlin time").waitFor({ state: "detached" });
       expect(await read(reference)).toMatchObject({ pickup_window: null });
     });
 

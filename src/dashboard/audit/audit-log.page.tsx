@@ -2,7 +2,7 @@ import { AuditService } from "../../../gen/shipments/admin/v1/audit_service_pb.j
 import { ListView, useList } from "../ui/table.tsx";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
-import { useRpc } from "../api/use-query.ts";
+import { shownWith, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { useLocation } from "../routes/router.ts";
 import { daysOf, today } from "../ui/days.tsx";
@@ -25,14 +25,14 @@ const FILTERS = {
 export function AuditLogPage() {
   const { query } = useLocation();
   const list = useList(AuditService.method.listAuditEntries, filtersOf(query));
-  const known = useRpc(WorkspaceAdminService.method.listWorkspaces, { pageSize: 100 }).data?.data;
-  const names = new Map(known?.map(({ id, name }) => [String(id), name]));
+  const workspaces = useRpc(WorkspaceAdminService.method.listWorkspaces, { pageSize: 100 });
+  const names = new Map(workspaces.data?.data.map(({ id, name }) => [String(id), name]));
   return (
     <Page title="Audit log">
       <AuditFilters />
       <WorkspaceNames.Provider value={names}>
         <ListView
-          query={list}
+          query={shownWith(list, workspaces)}
           label="Changes"
           columns={AUDIT_COLUMNS}
           empty={<NoEntries filtered={query.size > 0} />}

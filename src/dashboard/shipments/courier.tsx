@@ -1,12 +1,8 @@
-import { AttemptReason, DeliveryStage, RouteEnd } from "../../../gen/shipments/v1/courier_pb.js";
+import { AttemptReason, DeliveryStage } from "../../../gen/shipments/v1/courier_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { DescriptionList } from "../ui/description-list.tsx";
 import { RpcDialog } from "../ui/dialog.tsx";
 import { choicesOf } from "../ui/fields.tsx";
-import { Section } from "../ui/page.tsx";
-import { Time } from "../ui/values.tsx";
-import { Photo } from "./proof.tsx";
 
 export const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
   [DeliveryStage.UNSPECIFIED]: undefined,
@@ -15,7 +11,7 @@ export const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
   [DeliveryStage.AT_DROPOFF]: "At dropoff",
 };
 
-const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
+export const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
   [AttemptReason.UNSPECIFIED]: "Choose a reason",
   [AttemptReason.NOBODY_THERE]: "No one there",
   [AttemptReason.REFUSED]: "Not handed over or not accepted",
@@ -23,46 +19,6 @@ const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
   [AttemptReason.DAMAGED]: "Damaged",
   [AttemptReason.OTHER]: "Another reason",
 };
-
-/** Courier, progress and failed attempts. Empty until any of them is reported. */
-export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
-  const { courier, stage, pickupEta, dropoffEta, attempts, proof } = shipment;
-  if ((courier ?? stage ?? pickupEta ?? dropoffEta) === undefined && attempts.length === 0) {
-    return undefined;
-  }
-  return (
-    <Section title="Courier">
-      <DescriptionList
-        items={[
-          ["Name", courier?.name],
-          ["Phone", courier?.phone && <a href={`tel:${courier.phone}`}>{courier.phone}</a>],
-          ["Vehicle", courier?.vehicle],
-          ["Id", courier?.externalId],
-          ["Where", stage && STAGES[stage]],
-          ["Expected at pickup", pickupEta && <Time at={pickupEta} exact />],
-          ["Expected at dropoff", dropoffEta && <Time at={dropoffEta} exact />],
-        ]}
-      />
-      {attempts.length > 0 && (
-        <div class="note">
-          <h3>Failed attempts</h3>
-          <ol class="timeline">
-            {attempts.toReversed().map(({ end, attemptedAt, reason, note, photo }, i) => (
-              <li key={attempts.length - i}>
-                <span>
-                  {end === RouteEnd.PICKUP ? "Pickup" : "Dropoff"}: {ATTEMPT_REASONS[reason]}
-                </span>{" "}
-                <Time at={attemptedAt} exact />
-                {note && <p class="minor">{note}</p>}
-                {photo && i === 0 && !proof?.photo && <Photo reference={shipment.reference} />}
-              </li>
-            ))}
-          </ol>
-        </div>
-      )}
-    </Section>
-  );
-}
 
 interface DialogProps {
   readonly shipment: Shipment;

@@ -2,6 +2,9 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { DeliveryStage } from "../../../gen/shipments/v1/courier_pb.js";
 import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { End } from "./route.ts";
+import { useWorkspace } from "../api/session.ts";
+import { dateOf, spanText } from "../ui/format.ts";
+import { useNow } from "../ui/values.tsx";
 import { windowOf } from "./windows.ts";
 
 const ENDS_AHEAD: ReadonlyMap<ShipmentStatus, readonly End[]> = new Map([
@@ -9,15 +12,20 @@ const ENDS_AHEAD: ReadonlyMap<ShipmentStatus, readonly End[]> = new Map([
   [ShipmentStatus.IN_TRANSIT, ["dropoff"]],
 ]);
 
+/** Whether the shipment has yet to be picked up or dropped off. */
+export function isAhead(end: End, { status }: Shipment): boolean {
+  return ENDS_AHEAD.get(status)?.includes(end) ?? false;
+}
+
 /**
  * Whether a shipment is late at its pickup or dropoff. With a window there, it is late if it misses or is expected to
  * miss the window. A shipment without any window is late above a certain age. `GetAttention` applies the same rule.
  *
  * @param lateAfterMinutes age above which a shipment without windows is late, in minutes
  */
-export function isLateAt(end: End, shipment: Shipment, now: Date, lateAfterMinutes: number): boolean {
+function isLateAt(end: End, shipment: Shipment, now: Date, lateAfterMinutes: number): boolean {
   const { pickupWindow, dropoffWindow, pickupEta, dropoffEta, stage } = shipment;
-  if (!ENDS_AHEAD.get(shipment.status)?.includes(end)) return false;
+  if (!isAhead(end, shipment)) return false;
   const [window, eta, arrived] =
     end === "pickup"
       ? [pickupWindow, pickupEta, DeliveryStage.AT_PICKUP]
@@ -29,4 +37,13 @@ export function isLateAt(end: End, shipment: Shipment, now: Date, lateAfterMinut
   const hasWindow = (pickupWindow ?? dropoffWindow) !== undefined;
   const ageMs = Number(now) - Number(timestampDate(shipment.createdAt!));
   return !hasWindow && ageMs > lateAfterMinutes * 60_000;
+}
+
+/** Returns whether a shipment is late at an end, and for how long it has waited there if it has no window. */
+export function useLateness(end: End, shipment: Shipment) {
+  const now = useNow();
+  const isLate = isLateAt(end, shipment, now, useWorkspace().lateAfterMinutes);
+  const isOpen = isAhead(end, shipment) && shipment[`${end}Window` as const] === undefined;
+  const span = isOpen && spanText(dateOf(shipment.createdAt!), now);
+  return { isLate, waited: span && (isLate ? `Late: waiting ${span}` : `Waiting ${span}`) };
 }

@@ -4,7 +4,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useRpc } from "../api/use-query.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { dataUrl } from "../ui/format.ts";
-import { DescriptionList } from "../ui/description-list.tsx";
+import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { RpcDialog } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
@@ -30,8 +30,9 @@ export function ProofSection({ shipment }: { readonly shipment: Shipment }) {
   const isRequired = dropoffVerification !== DropoffVerification.NONE;
   if (!isRequired && proof === undefined) return undefined;
   const { recordedAt, receivedBy, note, pinVerified, waived, photo, signature } = proof ?? {};
+  const isProven = pinVerified || photo || signature || receivedBy !== undefined;
   return (
-    <Section title="Proof of delivery">
+    <Section title="Proof of delivery" note={waived && <Badge tone="attention">Waived</Badge>}>
       <DescriptionList
         items={[
           ["Required at the door", isRequired && VERIFICATIONS[dropoffVerification]],
@@ -47,8 +48,8 @@ export function ProofSection({ shipment }: { readonly shipment: Shipment }) {
           ],
           ["Received by", receivedBy],
           ["Note", note],
-          ["Waived", waived],
-          ["Recorded", recordedAt && <Time at={recordedAt} exact />],
+          ["Reason for waiving", waived],
+          [isProven ? "Recorded" : "Waived", recordedAt && <Time at={recordedAt} exact />],
         ]}
       />
       {(photo || signature) && (
@@ -85,7 +86,7 @@ function Picture(props: {
   const { name, type, bytes, why } = props;
   return (
     <figure>
-      {bytes && <img src={dataUrl(type, bytes)} alt={`${name} taken at the door`} />}
+      {!why && <div>{bytes && <img src={dataUrl(type, bytes)} alt={`${name} taken at the door`} />}</div>}
       <figcaption>{why ?? name}</figcaption>
     </figure>
   );

@@ -66,7 +66,7 @@ const QUEUES: readonly View[] = [
   {
     ...ofStatus(ShipmentStatus.IN_TRANSIT),
     queue: "inTransit",
-    columns: ["dropoff", "shipment", "customer", "route", "courier", "booked"],
+    columns: ["dropoff", "shipment", "recipient", "courier", "eta"],
     order: "pickup_window",
     done: "No shipments in transit",
   },

@@ -142,14 +142,26 @@ export function recordOf(request: DescMessage, form: FormData) {
   };
 }
 
-/** Returns the fields that a shipment has, as labeled values. Its required proof is shown elsewhere. */
+/** Fields that the shipment page shows with the stops or the proof. */
+const SHOWN_ELSEWHERE: readonly FieldName[] = [
+  "pickupContactName",
+  "pickupContactPhone",
+  "pickupInstructions",
+  "dropoffInstructions",
+  "recipientName",
+  "recipientPhone",
+  "dropoffVerification",
+];
+
+/** Returns the other fields that a shipment has, as labeled values. */
 export function recordItems(shipment: Shipment) {
-  const { dropoffVerification: _, ...fields } = FIELDS;
-  const names = (Object.keys(fields) as (keyof typeof fields)[]).filter((name) => isSet(shipment, name));
-  return names.map((name) => {
-    const { label, choices } = fields[name];
-    const value = String(shipment[name]);
-    const text = choices?.find(([choice]) => choice === value)?.[1] ?? value;
-    return [label, <span class="multiline">{text}</span>] as const;
-  });
+  const names = (Object.keys(FIELDS) as FieldName[]).filter((name) => !SHOWN_ELSEWHERE.includes(name));
+  return names
+    .filter((name) => isSet(shipment, name))
+    .map((name) => {
+      const { label, choices } = FIELDS[name];
+      const value = String(shipment[name]);
+      const text = choices?.find(([choice]) => choice === value)?.[1] ?? value;
+      return [label, <span class="multiline">{text}</span>] as const;
+    });
 }

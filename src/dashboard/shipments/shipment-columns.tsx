@@ -4,18 +4,18 @@ import { DeliveryStage } from "../../../gen/shipments/v1/courier_pb.js";
 import { CancelReason, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { useClient } from "../api/clients.ts";
-import { useWorkspace } from "../api/session.ts";
+import { useTimeZone } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import type { LatLng } from "../map/map-geometry.ts";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
-import { numberText } from "../ui/format.ts";
+import { dateOf, numberText } from "../ui/format.ts";
 import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Money, Time, useNow } from "../ui/values.tsx";
 import { STAGES } from "./courier.tsx";
-import { isLateAt } from "./lateness.ts";
+import { isAhead, useLateness } from "./lateness.ts";
 import type { End } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { dateText, hoursText, windowOf, windowText } from "./windows.ts";
@@ -90,12 +90,23 @@ const COLUMNS = {
     spare: true,
     cell: (shipment) => (
       <>
-        <Line text={shipment.pickupAddress}>
-          {shipment.pickupAddress} <ZoneChip lat={shipment.pickupLat} lng={shipment.pickupLng} />
-        </Line>
-        <Line text={shipment.dropoffAddress}>
-          → {shipment.dropoffAddress} <ZoneChip lat={shipment.dropoffLat} lng={shipment.dropoffLng} />
-        </Line>
+        <Address text={shipment.pickupAddress} zoneAt={{ lat: shipment.pickupLat, lng: shipment.pickupLng }} />
+        <Address
+          sign="→"
+          text={shipment.dropoffAddress}
+          zoneAt={{ lat: shipment.dropoffLat, lng: shipment.dropoffLng }}
+        />
+      </>
+    ),
+  },
+  recipient: {
+    header: "To",
+    clips: "wide",
+    selfEvident: true,
+    cell: (shipment) => (
+      <>
+        <Line text={shipment.recipientName ?? shipment.customer?.name} />
+        <Address text={shipment.dropoffAddress} zoneAt={{ lat: shipment.dropoffLat, lng: shipment.dropoffLng }} />
       </>
     ),
   },
@@ -103,7 +114,7 @@ const COLUMNS = {
     header: "Parcel",
     align: "end",
     selfEvident: true,
-    spare: true,
+    spare: "first",
     cell: ({ weightKg, distanceKm }) => (
       <>
         {numberText(weightKg)} kg
@@ -115,7 +126,7 @@ const COLUMNS = {
     header: "Courier",
     clips: true,
     spare: true,
-    cell: ({ courier, stage }) => (
+    cell: ({ courier, stage, attempts }) => (
       <>
         {courier?.courierId === undefined ? (
           <Line text={courier?.name} />
@@ -124,10 +135,15 @@ const COLUMNS = {
             {courier.name}
           </a>
         )}
-        <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
+        {attempts.length > 0 ? (
+          <span class="line late">{attemptsText(attempts.length)}</span>
+        ) : (
+          <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
+        )}
       </>
     ),
   },
+  eta: { header: "ETA", cell: (shipment) => <Eta shipment={shipment} /> },
   stop: {
     header: "Stop",
     align: "end",
@@ -174,6 +190,10 @@ export type ColumnId = keyof typeof COLUMNS;
 
 const IDS = Object.keys(COLUMNS) as ColumnId[];
 
+function attemptsText(count: number): string {
+  return count === 1 ? "1 failed attempt" : `${count} failed attempts`;
+}
+
 /** One line of a cell. Overflow is cut off, but the tooltip has the full text. */
 function Line(props: {
   readonly text: string | undefined;
@@ -190,20 +210,31 @@ function Line(props: {
   );
 }
 
-/** Shows the pickup or dropoff time, in red if late. */
-function WindowLines({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
-  const now = useNow();
-  const isLate = isLateAt(end, shipment, now, useWorkspace().lateAfterMinutes);
-  const window = end === "pickup" ? shipment.pickupWindow : shipment.dropoffWindow;
+/** An address and its zone, which stays visible if the address is cut off. */
+function Address(props: { readonly sign?: string; readonly text: string; readonly zoneAt: LatLng }) {
+  const { sign, text, zoneAt } = props;
+  return (
+    <span class="address" title={text}>
+      {sign && `${sign} `}
+      <Line text={text} /> <ZoneChip {...zoneAt} />
+    </span>
+  );
+}
+
+interface EndProps {
+  readonly end: End;
+  readonly shipment: Shipment;
+}
+
+/** Shows the pickup or dropoff time, or how long the shipment has waited without one. Red if late. */
+function WindowLines({ end, shipment }: EndProps) {
+  const { isLate, waited } = useLateness(end, shipment);
+  const window = shipment[`${end}Window` as const];
   if (window === undefined) {
     return (
       <>
         <Line text="As soon as possible" />
-        {isLate && (
-          <span class="line late">
-            Late: booked <Time at={shipment.createdAt} />
-          </span>
-        )}
+        {waited && <span class={isLate ? "line late" : "line minor"}>{waited}</span>}
       </>
     );
   }
@@ -221,6 +252,25 @@ function WindowLines({ end, shipment }: { readonly end: End; readonly shipment: 
       ) : (
         <Line isMinor text={day} title={title} />
       )}
+    </>
+  );
+}
+
+/** Shows the expected arrival at the dropoff, in red if it has passed or misses the window. */
+function Eta({ shipment }: { readonly shipment: Shipment }) {
+  const { dropoffEta, dropoffWindow, stage } = shipment;
+  const now = useNow();
+  const timeZone = useTimeZone();
+  if (dropoffEta === undefined) return null;
+  const eta = dateOf(dropoffEta);
+  const due = dropoffWindow && windowOf(dropoffWindow).end;
+  const isMissed = stage !== DeliveryStage.AT_DROPOFF && (eta < now || (due && due < eta));
+  return (
+    <>
+      <span class={isMissed && isAhead("dropoff", shipment) ? "line late" : "line"}>
+        <Time at={eta} />
+      </span>
+      <Line isMinor text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />
     </>
   );
 }

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Event } from "../../../gen/shipments/v1/event_pb.js";
 import { EventService, type ListShipmentEventsResponse } from "../../../gen/shipments/v1/event_service_pb.js";
 import {
   PaymentConnectionService,
@@ -8,7 +7,6 @@ import {
 import type { CourierPlace } from "../../../gen/shipments/v1/courier_pb.js";
 import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { useLive } from "../api/live.ts";
 import { shownWith, useRepeat, useRpc, type Query } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
@@ -21,17 +19,15 @@ import { numberText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
-import { EVENT_TYPES } from "../webhooks/event-types.ts";
-import { CourierSection } from "./courier.tsx";
 import { ProofSection } from "./proof.tsx";
 import { recordItems } from "./record-fields.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
-import { CANCEL_REASONS, isPaidOnline, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
-import { windowOf, windowText } from "./windows.ts";
+import { isPaidOnline, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { ShipmentPayment } from "./shipment-payment.tsx";
+import { Stops } from "./stops.tsx";
+import { Timeline } from "./shipment-timeline.tsx";
 import { Button } from "../ui/button.tsx";
-import "../webhooks/timeline.css";
 
 export function ShipmentPage(props: ParametersOf<"shipment">) {
   const { workspace, reference } = props;
@@ -73,25 +69,24 @@ function Shown(props: {
   readonly events: Query<ListShipmentEventsResponse>;
 }) {
   const { shipment, connection, events } = props;
+  const isBrought = shipment.status === ShipmentStatus.IN_TRANSIT && shipment.courier !== undefined;
+  const place = useCourierPlace(shipment, isBrought);
   return (
-    <>
-      {/* Shown above the tall map, because payments may need attention. */}
-      <ShipmentPayment shipment={shipment} connection={connection} />
-      <div class="columns">
-        <div>
-          <Route shipment={shipment} />
-          <CourierSection shipment={shipment} />
-          <ProofSection shipment={shipment} />
-          <Details shipment={shipment} />
-        </div>
-        <div>
-          <Section title="Price">
-            <PriceTable price={shipment} />
-          </Section>
-          <Happened events={events} />
-        </div>
+    <div class="columns">
+      <div>
+        <Stops {...{ shipment, place }} />
+        <ShipmentPayment shipment={shipment} connection={connection} />
+        <ProofSection shipment={shipment} />
+        <Route {...{ shipment, place }} />
+        <Details shipment={shipment} />
       </div>
-    </>
+      <div>
+        <Section title="Price">
+          <PriceTable price={shipment} />
+        </Section>
+        <Happened events={events} />
+      </div>
+    </div>
   );
 }
 
@@ -101,8 +96,18 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
       <CopyButton text={shipment.reference} what="reference" />
       <StateBadge {...shipment} />
       <PaymentAlert {...shipment} />
+      <EndedAt {...shipment} />
     </>
   );
+}
+
+function EndedAt({ deliveredAt, returnedAt, cancelledAt }: Shipment) {
+  const at = deliveredAt ?? returnedAt ?? cancelledAt;
+  return at ? (
+    <span class="minor">
+      <Time at={at} exact />
+    </span>
+  ) : null;
 }
 
 /** Poll interval of the courier's location, in milliseconds. */
@@ -119,62 +124,23 @@ function useCourierPlace(shipment: Shipment, isEnabled: boolean): CourierPlace |
   return problem?.reason === "PLACE_NOT_FOUND" ? undefined : data?.data;
 }
 
-function Route({ shipment }: { readonly shipment: Shipment }) {
+const PHONE = matchMedia("(max-width: 40rem)");
+
+function Route({ shipment, place }: { readonly shipment: Shipment; readonly place: CourierPlace | undefined }) {
+  const [isOpen, setOpen] = useState(!PHONE.matches);
   const pickup = { lat: shipment.pickupLat, lng: shipment.pickupLng };
   const dropoff = { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
-  const { pickupWindow, dropoffWindow } = shipment;
-  const isBrought = shipment.status === ShipmentStatus.IN_TRANSIT && shipment.courier !== undefined;
-  const courier = useCourierPlace(shipment, isBrought);
   // Move the map to the courier once. Afterwards the map stays where the user moved it.
-  const inView = useMemo(() => courier && [courier], [courier === undefined]);
+  const inView = useMemo(() => place && [place], [place === undefined]);
   return (
-    <Section title="Route">
-      <CoverageMap label="Route of the shipment" {...{ pickup, dropoff, courier, inView }} />
-      <DescriptionList
-        items={[
-          ["From", <EndAddress address={shipment.pickupAddress} {...pickup} />],
-          ["Pickup time", pickupWindow && <WindowTime window={pickupWindow} />],
-          ["To", <EndAddress address={shipment.dropoffAddress} {...dropoff} />],
-          ["Dropoff time", dropoffWindow && <WindowTime window={dropoffWindow} />],
-          ["Courier seen", isBrought ? <Time at={courier?.measuredAt} /> : undefined],
-          ["Distance", `${numberText(shipment.distanceKm)} km`],
-          ["Weight", `${numberText(shipment.weightKg)} kg`],
-        ]}
-      />
+    <Section title="Route" actions={!isOpen && <Button onClick={() => setOpen(true)}>Show map</Button>}>
+      {isOpen && <CoverageMap label="Route of the shipment" {...{ pickup, dropoff, inView }} courier={place} />}
     </Section>
   );
 }
 
-function EndAddress(props: { readonly address: string; readonly lat: number; readonly lng: number }) {
-  return (
-    <>
-      {props.address}
-      <br />
-      <span class="minor">
-        {props.lat}, {props.lng}
-      </span>
-    </>
-  );
-}
-
-function WindowTime(props: { readonly window: AcceptedWindow }) {
-  const window = windowOf(props.window);
-  const [there, here] = [windowText(window, props.window.timeZone), windowText(window)];
-  return (
-    <>
-      {there}
-      {here !== there && (
-        <>
-          <br />
-          <span class="minor">{here} your time</span>
-        </>
-      )}
-    </>
-  );
-}
-
 function Details({ shipment }: { readonly shipment: Shipment }) {
-  const { customer, cancelReason, cancelledAt, deliveredAt, returnedAt } = shipment;
+  const { customer } = shipment;
   const notes = Object.entries(shipment.metadata);
   return (
     <Section title="Details">
@@ -189,6 +155,8 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
               </>
             ),
           ],
+          ["Distance", `${numberText(shipment.distanceKm)} km`],
+          ["Weight", `${numberText(shipment.weightKg)} kg`],
           ...recordItems(shipment),
           [
             "Tracking",
@@ -203,12 +171,6 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
           ],
           ["Booked", <Time at={shipment.createdAt} exact />],
           ["Booked by", shipment.createdBy ?? "API"],
-          ["Changed", <Time at={shipment.updatedAt} exact />],
-          ["Delivered", deliveredAt && <Time at={deliveredAt} exact />],
-          ["Returned", returnedAt && <Time at={returnedAt} exact />],
-          ["Cancelled", cancelledAt && <Time at={cancelledAt} exact />],
-          ["Reason", cancelReason && CANCEL_REASONS[cancelReason]],
-          ["Note", shipment.cancelNote],
         ]}
       />
       {shipment.items.length > 0 && (
@@ -233,8 +195,6 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-const EVENT_NAMES: ReadonlyMap<string, string> = new Map(EVENT_TYPES);
-
 const ShipmentDeliveries = lazily(() =>
   import("./shipment-deliveries.tsx").then((deliveries) => deliveries.ShipmentDeliveries),
 );
@@ -253,7 +213,7 @@ function Happened({ events }: { readonly events: Query<ListShipmentEventsRespons
         )
       }
     >
-      <QueryView query={events}>{({ data }) => <Timeline events={data.toReversed()} />}</QueryView>
+      <QueryView query={events}>{({ data }) => <Timeline events={data} />}</QueryView>
       {isOpen && (
         <div class="note">
           <h3>Webhook deliveries</h3>
@@ -261,20 +221,5 @@ function Happened({ events }: { readonly events: Query<ListShipmentEventsRespons
         </div>
       )}
     </Section>
-  );
-}
-
-function Timeline({ events }: { readonly events: readonly Event[] }) {
-  return (
-    <ol class="timeline">
-      {events.map(({ id, type, timestamp, actor, apiKey, courier }) => (
-        <li key={id}>
-          <span>{EVENT_NAMES.get(type) ?? type}</span> <Time at={timestamp} exact />
-          {actor && <p class="minor">{actor}</p>}
-          {apiKey && <p class="minor">API key {apiKey.name ?? apiKey.last4}</p>}
-          {courier && <p class="minor">Courier {courier.name}</p>}
-        </li>
-      ))}
-    </ol>
   );
 }

@@ -76,7 +76,7 @@ export function windowText({ start, end }: Window, timeZone?: string): string {
 }
 
 /** Formats a window's hours, such as `8:00 – 9:00 AM`. Adds the dates if they differ. */
-export function hoursText(window: Window, timeZone: string): string {
+export function hoursText(window: Window, timeZone: string | undefined): string {
   const { start, end } = window;
   if (localDate(start, timeZone) !== localDate(end, timeZone)) return windowText(window, timeZone);
   return new Intl.DateTimeFormat(undefined, {

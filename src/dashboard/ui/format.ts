@@ -51,10 +51,17 @@ export function shareText(share: number): string {
   return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(share);
 }
 
+/** Format of a day, with the year if it is not the current one. */
+function dayFormat(date: Date): Intl.DateTimeFormatOptions {
+  const isThisYear = date.getFullYear() === new Date().getFullYear();
+  return { month: "short", day: "numeric", ...(!isThisYear && { year: "numeric" }) };
+}
+
 /** Formats a time to the minute or second. Adds the time zone if it differs from the browser's. */
 export function timeText(date: Date, to: "minute" | "second" = "minute", timeZone?: string): string {
-  const timeStyle = to === "second" ? "medium" : "short";
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle, timeZone });
+  const second = to === "second" ? "2-digit" : undefined;
+  const clock = { hour: "numeric", minute: "2-digit", second, timeZone } as const;
+  const format = new Intl.DateTimeFormat(undefined, { ...dayFormat(date), ...clock });
   return format.format(date) + zoneSuffix(date, timeZone);
 }
 
@@ -71,12 +78,20 @@ export function relativeText(date: Date, now: Date, timeZone?: string): string {
   const seconds = (date.getTime() - now.getTime()) / 1_000;
   const size = Math.abs(seconds);
   if (size > RELATIVE_SECONDS) {
-    return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone }).format(date);
+    return new Intl.DateTimeFormat(undefined, { ...dayFormat(date), timeZone }).format(date);
   }
   const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
   const unit = UNITS.find(([, length]) => size >= length);
   if (unit === undefined) return format.format(0, "second");
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
+}
+
+/** Returns the time between two instants in its largest unit, such as `9 hr`, and at least one minute. */
+export function spanText(from: Date, to: Date): string {
+  const seconds = (to.getTime() - from.getTime()) / 1_000;
+  const [unit, length] = UNITS.find((it) => seconds >= it[1]) ?? UNITS[2];
+  const format = new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short" });
+  return format.format(Math.max(Math.trunc(seconds / length), 1));
 }
 
 export function durationText(seconds: number): string {

@@ -21,8 +21,8 @@ export interface Column<T> {
   readonly clips?: boolean | "wide";
   /** Whether this column holds the link that covers the row. By default the first column does. */
   readonly leads?: boolean;
-  /** Whether narrow lists, such as beside an open row, hide the column. */
-  readonly spare?: boolean;
+  /** Whether narrow lists, such as beside an open row, hide the column. "first" columns are hidden before others. */
+  readonly spare?: boolean | "first";
   /** Values of `order_by` after the first and second press of the heading. */
   readonly orders?: readonly [first: string, second: string];
 }
@@ -215,7 +215,7 @@ function OrderLink(props: {
 }
 
 function classOf<T>({ align, clips, spare }: Column<T>): string {
-  const names = [align, clips && "clips", clips === "wide" && "wide", spare && "spare"];
+  const names = [align, clips && "clips", clips === "wide" && "wide", spare && "spare", spare === "first" && spare];
   return names.filter(Boolean).join(" ");
 }
 
@@ -229,7 +229,11 @@ function Cell<T>(props: {
   const { header, cell, selfEvident } = props.column;
   const content = cell(props.row);
   return (
-    <td role="cell" dir="auto" class={classOf(props.column)} data-label={selfEvident ? undefined : header}>
+    <td
+      role="cell"
+      class={`${classOf(props.column)} ${props.href ? "lead" : ""}`}
+      data-label={selfEvident ? undefined : header}
+    >
       {props.href ? (
         <a class="row-link" href={props.href} onClick={props.open}>
           {content}

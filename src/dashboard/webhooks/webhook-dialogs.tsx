@@ -29,7 +29,7 @@ const FIELDS = {
   },
   types: {
     label: "Events",
-    choices: EVENT_TYPES,
+    choices: EVENT_TYPES.map(([type, label]) => [type, label] as const),
     hint: "Leave empty to receive all events, including types added later.",
   },
 };

@@ -28,7 +28,7 @@ import { numberText, shareText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import "./timeline.css";
 
-const LABELS: ReadonlyMap<string, string> = new Map(EVENT_TYPES);
+const LABELS: ReadonlyMap<string, string> = new Map(EVENT_TYPES.map(([type, label]) => [type, label]));
 
 function typesText({ types }: Webhook): string {
   if (types.includes(ALL_TYPES)) return "All events";
