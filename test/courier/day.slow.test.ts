@@ -46,6 +46,7 @@ describeDashboard("a courier's day", (dashboard) => {
 
   async function pickUp(page: Page, count: number): Promise<void> {
     await follow(page, `Picked up (${count})`);
+    await page.getByText("Check what you received").waitFor();
     for (const box of await page.getByRole("checkbox").all()) await box.tap();
     await press(page, "Picked up");
   }

@@ -20,7 +20,7 @@ export function Checklist({ shipments, label, onRecord }: FormProps) {
     if (isComplete) onRecord({});
   };
   return (
-    <form onSubmit={record}>
+    <form onSubmit={record} onInput={() => setIncomplete(false)}>
       {!isSimple && <p>{t.checklist}</p>}
       {groups.map(({ reference, rows }) => (
         <fieldset key={reference}>

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { PhotoField } from "../inputs/photo-field.tsx";
 import { PinPad } from "../inputs/pin-pad.tsx";
 import { SignatureField } from "../inputs/signature-field.tsx";
@@ -18,6 +18,7 @@ export function DeliverForm({ shipments: [shipment], label, onRecord }: FormProp
   const [photo, setPhoto] = useState<string>();
   const [signature, setSignature] = useState<string>();
   const [missing, setMissing] = useState<string>();
+  useEffect(() => setMissing(undefined), [pin, photo, signature]);
   const record = (event: SubmitEvent) => {
     event.preventDefault();
     const entries = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as Details;

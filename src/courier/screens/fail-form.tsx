@@ -19,7 +19,7 @@ export function FailForm({ label, onRecord }: FormProps) {
     onRecord({ reason, ...withText({ note: note.trim() }), ...(photo !== undefined && { photo }) });
   };
   return (
-    <form onSubmit={record}>
+    <form onSubmit={record} onInput={() => setMissing(undefined)}>
       <fieldset>
         <legend class="label">{t.reason}</legend>
         {ATTEMPT_REASONS.map((it) => (

@@ -2,7 +2,7 @@ import type { Texts } from "../texts/en.ts";
 import type { Visit } from "../run/shipment.ts";
 import type { State } from "./state.ts";
 
-const TIME = { hour: "2-digit", minute: "2-digit" } as const;
+const TIME = { hour: "numeric", minute: "2-digit" } as const;
 const DAY = { weekday: "short", day: "numeric", month: "short" } as const;
 
 /** Returns the window or the expected time of a visit, with the day unless it is today. Empty without both. */

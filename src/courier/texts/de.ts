@@ -55,7 +55,7 @@ export const de: Texts = {
   clear: "Löschen",
   receivedBy: "Angenommen von",
   note: "Notiz",
-  optional: "freiwillig",
+  optional: "optional",
   reason: "Grund",
   reasons: {
     nobody_there: "Niemand da",

@@ -59,7 +59,7 @@ export const en = {
   optional: "optional",
   reason: "Reason",
   reasons: {
-    nobody_there: "Nobody there",
+    nobody_there: "No one there",
     refused: "Refused",
     wrong_address: "Wrong address or no access",
     damaged: "Damaged",
