@@ -84,7 +84,7 @@ const FLOORS: readonly Floor[] = [
       "features/test-mode": "features/{payments,shipments,slots,workspaces}/*",
       "features/quotes": "features/tariffs/versions/* features/slots/* features/workspaces/*",
       "features/slots": "features/tariffs/versions/* features/{idempotency,audit}/*",
-      "features/reports": `features/shipments/shipment.entity.ts
+      "features/reports": `features/shipments/{shipment.entity,shipment-deps,shipment-message,shipment-row}.ts
         features/api-keys/api-keys.ts features/people/mail-backlog.ts
         features/operators/operator.entity.ts features/operators/operator-key.entity.ts
         features/tariffs/versions/load-version.ts features/workspaces/*`,

@@ -82,4 +82,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128184840-courier-settings.ts")).Migration20261128184840_courier_settings,
   "20261128190112-slots": async () =>
     (await import("./migrations/20261128190112-slots.ts")).Migration20261128190112_slots,
+  "20261128190332-one-attempt": async () =>
+    (await import("./migrations/20261128190332-one-attempt.ts")).Migration20261128190332_one_attempt,
 };

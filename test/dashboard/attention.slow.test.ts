@@ -13,6 +13,7 @@ import {
   openWorkspaceMenu,
   PHONE,
   pressInDialog,
+  rowsOf,
   signInAsOperator,
   type TestPage,
 } from "./browser.ts";
@@ -20,15 +21,15 @@ import {
 describeDashboard("items that need attention", (dashboard) => {
   const entry = (page: TestPage) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Needs attention" });
-  const items = (page: TestPage) => page.locator(".attention-list li");
+  const items = (page: TestPage) => page.locator("main").locator(".attention-list li, tbody tr");
   /** Returns the title, count and subjects of each group. */
   const groups = (page: TestPage) =>
     page
       .locator("main .panel")
       .evaluateAll((panels) =>
         panels.map((panel) =>
-          ["h2", ".badge", "li"].flatMap((part) =>
-            [...panel.querySelectorAll(part)].map((it) => it.textContent.replace(/since .*/, "since …")),
+          ["h2", ".badge", "li, tbody td"].flatMap((part) =>
+            [...panel.querySelectorAll(part)].map((it) => it.textContent.replace(/since .*|\d+ \w+ ago|now/, "…")),
           ),
         ),
       );
@@ -62,12 +63,12 @@ describeDashboard("items that need attention", (dashboard) => {
     await expect
       .poll(() => groups(page))
       .toEqual([
-        ["Disabled webhooks", "1", "https://hooks.example.org/given-upsince …"],
-        ["Failing webhooks", "1", "https://hooks.example.org/failingsince …"],
-        ["Refunds due", "1", `${own.reference}since …`],
+        ["Disabled webhooks", "1", "https://hooks.example.org/given-up…"],
+        ["Failing webhooks", "1", "https://hooks.example.org/failing…"],
+        ["Refunds due", "1", `${own.reference}Ada Lovelace`, "…", "Ada Lovelace", "—", "$12.69", "Record refund"],
         ["Expiring keys", "1", "Warehouseends tomorrow"],
       ]);
-    await page.getByText("$12.69", { exact: true }).waitFor();
+    await page.locator("header", { hasText: "Refunds due" }).getByText("$12.69", { exact: true }).waitFor();
     await expectWellShown(page, "attention");
     await page.getByRole("button", { name: "Record all refunds" }).click();
     await pressInDialog(page, "Record all refunds");
@@ -92,6 +93,51 @@ describeDashboard("items that need attention", (dashboard) => {
     await page.getByText("Nothing needs attention").waitFor();
     const { body } = await service.request("/v1/shipments?payment_status=refunded", own);
     expect(body.data).toHaveLength(12);
+  });
+
+  test("late shipments name their recipient and are resolved one by one or together", async () => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const as = service.as(own.apiKey);
+    await as.createCourier({ name: "Grace" });
+    const contact = { recipient_name: "Annie Easley", recipient_phone: "+12125550123" };
+    const pickups = [];
+    for (let i = 0; i < 3; i++) pickups.push(await bookAnd(service, own.apiKey, ["pay"], contact));
+    const { reference } = await bookAnd(service, own.apiKey, ["pay", "advance"]);
+    await data(as.recordAttempt({ shipment: reference, reason: "nobody_there" }));
+    await service.app.em.execute("update shipment set created_at = now() - interval '3 days' where workspace_id = ?", [
+      own.id,
+    ]);
+    const page = await openAsMember(dashboard, "/attention", { workspace: own });
+    const cells = (table: string) => rowsOf(page, table).first().getByRole("cell").allTextContents();
+    await expect
+      .poll(() => cells("Failed attempts"))
+      .toEqual([
+        "",
+        `${reference}Ada Lovelace`,
+        expect.stringMatching(/(ago|now)1 failed · nobody there$/),
+        "Ada Lovelace",
+        "—",
+        "$12.69",
+        "Mark as returned",
+      ]);
+    await expect.poll(() => cells("Late pickups")).toContain("Annie Easley+12125550123");
+    await expect.poll(() => rowsOf(page, "Late deliveries").count()).toBe(1);
+    await expect.poll(() => rowsOf(page, "Due soon without a courier").count()).toBe(4);
+    await expectWellShown(page, "attention-late");
+    await rowsOf(page, "Late deliveries").getByRole("button", { name: "Mark as delivered" }).click();
+    await pressInDialog(page, "Mark as delivered");
+    await rowsOf(page, "Late deliveries").waitFor({ state: "detached" });
+
+    await page.getByLabel("Select all on this page: Late pickups").click();
+    const bar = page.getByRole("region", { name: "Selection: Late pickups" });
+    await bar.getByRole("button", { name: "Assign courier (3)" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await bar.getByRole("button", { name: "Mark as picked up (3)" }).click();
+    await pressInDialog(page, "Mark as picked up");
+    await expect.poll(() => rowsOf(page, "Late deliveries").count()).toBe(3);
+    expect(await rowsOf(page, "Late pickups").count()).toBe(0);
   });
 
   test("are absent in a healthy workspace, where the page explains what would appear", async () => {

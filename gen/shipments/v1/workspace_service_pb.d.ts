@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Shipment, ShipmentValid } from "./shipment_pb.js";
 
 /**
  * Describes the file shipments/v1/workspace_service.proto.
@@ -446,6 +447,12 @@ export declare const WorkspaceSchema: GenMessage<Workspace, {validType: Workspac
  * @generated from message shipments.v1.GetAttentionRequest
  */
 export declare type GetAttentionRequest = Message<"shipments.v1.GetAttentionRequest"> & {
+  /**
+   * Whether subjects include their shipments.
+   *
+   * @generated from field: optional bool shipments = 1;
+   */
+  shipments?: boolean | undefined;
 };
 
 export declare type GetAttentionRequestValid = GetAttentionRequest;
@@ -468,7 +475,17 @@ export declare type GetAttentionResponse = Message<"shipments.v1.GetAttentionRes
   data: Attention[];
 };
 
-export declare type GetAttentionResponseValid = GetAttentionResponse;
+/**
+ * @generated from message shipments.v1.GetAttentionResponse
+ */
+export declare type GetAttentionResponseValid = Message<"shipments.v1.GetAttentionResponse"> & {
+  /**
+   * At most one entry per kind, the most severe first. Kinds without problems are omitted.
+   *
+   * @generated from field: repeated shipments.v1.Attention data = 1;
+   */
+  data: AttentionValid[];
+};
 
 /**
  * Describes the message shipments.v1.GetAttentionResponse.
@@ -504,7 +521,33 @@ export declare type Attention = Message<"shipments.v1.Attention"> & {
   subjects: AttentionSubject[];
 };
 
-export declare type AttentionValid = Attention;
+/**
+ * A kind of problem that needs attention.
+ *
+ * @generated from message shipments.v1.Attention
+ */
+export declare type AttentionValid = Message<"shipments.v1.Attention"> & {
+  /**
+   * Kind of problem. Later versions may add kinds.
+   *
+   * @generated from field: shipments.v1.AttentionKind kind = 1;
+   */
+  kind: AttentionKind;
+
+  /**
+   * Number of affected objects, 1 to 100. A value of 100 means 100 or more.
+   *
+   * @generated from field: int32 count = 2;
+   */
+  count: number;
+
+  /**
+   * The ten most urgent objects, the most urgent first. Empty if the problem blocks all bookings.
+   *
+   * @generated from field: repeated shipments.v1.AttentionSubject subjects = 3;
+   */
+  subjects: AttentionSubjectValid[];
+};
 
 /**
  * Describes the message shipments.v1.Attention.
@@ -548,9 +591,59 @@ export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> 
    * @generated from field: optional string reason = 4;
    */
   reason?: string | undefined;
+
+  /**
+   * The shipment. Set only on request.
+   *
+   * @generated from field: shipments.v1.Shipment shipment = 5;
+   */
+  shipment?: Shipment | undefined;
 };
 
-export declare type AttentionSubjectValid = AttentionSubject;
+/**
+ * An affected shipment, courier, webhook or API key.
+ *
+ * @generated from message shipments.v1.AttentionSubject
+ */
+export declare type AttentionSubjectValid = Message<"shipments.v1.AttentionSubject"> & {
+  /**
+   * Shipment reference, courier id, webhook id or key id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * URL of the webhook, or name of the courier or key. Unset for shipments and for keys without a name.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * For a shipment, the time at which it was cancelled, was due or was last attempted. For a webhook, the time of the
+   * first failure since the last success. For a courier, the time of the last contact. For a key, its expiry. Unset if
+   * unknown.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 3;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Reason for the failed refund, the unassigned payment or the last failed attempt. Unset for other kinds,
+   * and if unknown.
+   *
+   * @generated from field: optional string reason = 4;
+   */
+  reason?: string | undefined;
+
+  /**
+   * The shipment. Set only on request.
+   *
+   * @generated from field: shipments.v1.Shipment shipment = 5;
+   */
+  shipment?: ShipmentValid | undefined;
+};
 
 /**
  * Describes the message shipments.v1.AttentionSubject.
@@ -783,9 +876,16 @@ export enum AttentionKind {
   DISPUTE_OPEN = 4,
 
   /**
-   * Paid shipments have missed a booked window, are expected after it, or have no window and were booked more than
-   * `late_after_minutes` ago. Checks the 200 oldest shipments without a pickup window, and the 200 shipments with the
-   * earliest windows.
+   * Shipments that await pickup have missed a booked window, are expected after it, or have no window and were booked
+   * more than `late_after_minutes` ago. Checks the 200 oldest shipments without a pickup window, and the 200 shipments
+   * with the earliest windows.
+   *
+   * @generated from enum value: ATTENTION_KIND_PICKUP_LATE = 15;
+   */
+  PICKUP_LATE = 15,
+
+  /**
+   * Shipments in transit are late by the same rules.
    *
    * @generated from enum value: ATTENTION_KIND_DELIVERY_LATE = 10;
    */
@@ -793,7 +893,7 @@ export enum AttentionKind {
 
   /**
    * Paid shipments without a courier are late within the next hour. Only in workspaces with couriers. Checks as many
-   * shipments as DELIVERY_LATE.
+   * shipments as PICKUP_LATE and DELIVERY_LATE.
    *
    * @generated from enum value: ATTENTION_KIND_COURIER_MISSING = 13;
    */
@@ -807,7 +907,7 @@ export enum AttentionKind {
   COURIER_UNSEEN = 14,
 
   /**
-   * At least two attempts to pick up or deliver have failed.
+   * An attempt to pick up or deliver has failed. Shipments with the most attempts come first.
    *
    * @generated from enum value: ATTENTION_KIND_ATTEMPTS_FAILED = 11;
    */

@@ -24,6 +24,8 @@ export interface Group<S> {
   /** Action for all listed items. */
   readonly action?: ComponentChildren;
   readonly row?: (subject: S) => Row;
+  /** Shows the items instead of a row for each. */
+  readonly rows?: ComponentChildren;
   readonly all?: Link | undefined;
 }
 
@@ -42,7 +44,9 @@ export function AttentionList<K extends number, S>(props: {
   /** Returns the presentation of a kind. Unknown kinds, from a newer service, are skipped. */
   readonly groupOf: (kind: Kind<K, S>) => Group<S> | undefined;
 }) {
-  const query = useContext(AttentionQuery)!;
+  const loaded = useContext(AttentionQuery)!;
+  // Other pages load only the counts.
+  const query = loaded.data?.isWhole ? loaded : { ...loaded, data: undefined };
   return (
     <Page title="Needs attention">
       <QueryView query={query} quiet>
@@ -67,13 +71,14 @@ export function AttentionList<K extends number, S>(props: {
 }
 
 function KindSection<K, S>({ count, subjects, group }: Kind<K, S> & { readonly group: Group<S> }) {
-  const { title, isBad = false, explanation, sum, action, row, all } = group;
-  const rows = row ? subjects.map(row) : [];
+  const { title, isBad = false, explanation, sum, action, row, all, rows: listed } = group;
+  const rows = row && listed === undefined ? subjects.map(row) : [];
+  const isListed = listed !== undefined || rows.length > 0;
   return (
     <Section
       title={title}
       note={
-        rows.length > 0 && (
+        isListed && (
           <>
             <span class={isBad ? "badge bad" : "badge attention"}>{numberText(count)}</span>
             {sum}
@@ -82,7 +87,7 @@ function KindSection<K, S>({ count, subjects, group }: Kind<K, S> & { readonly g
       }
       actions={action}
     >
-      <p class={rows.length > 0 ? "minor" : undefined}>{explanation}</p>
+      <p class={isListed ? "minor" : undefined}>{explanation}</p>
       {rows.length > 0 && (
         <ul class="attention-list" aria-label={title}>
           {rows.map(({ name, href, note, action: own }, i) => (
@@ -94,7 +99,8 @@ function KindSection<K, S>({ count, subjects, group }: Kind<K, S> & { readonly g
           ))}
         </ul>
       )}
-      {all && (rows.length === 0 || count > rows.length) && <a href={all.href}>{all.label}</a>}
+      {listed}
+      {all && (!isListed || count > subjects.length) && <a href={all.href}>{all.label}</a>}
     </Section>
   );
 }

@@ -2,6 +2,7 @@ import { createContext } from "preact";
 import type { PlatformAttention } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { Attention } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { clientFor } from "../api/clients.ts";
+import { paths } from "../routes/paths.ts";
 import { type Query, useFrameQuery } from "../api/use-query.ts";
 
 /** Scope of the request: a workspace, by ID, or the platform. */
@@ -9,6 +10,8 @@ export type AttentionScope = { readonly workspace: string } | "platform";
 
 export interface AttentionAt {
   readonly scope: string;
+  /** Whether the details of the attention page are included, besides the counts. */
+  readonly isWhole: boolean;
   readonly ofWorkspace: readonly Attention[];
   readonly ofPlatform: readonly PlatformAttention[];
 }
@@ -22,8 +25,9 @@ export const AttentionQuery = createContext<Query<AttentionAt | undefined> | und
  */
 export function useAttention(scope: AttentionScope | undefined, pathname: string): Query<AttentionAt | undefined> {
   const name = typeof scope === "object" ? scope.workspace : scope;
+  const isWhole = scope === "platform" || pathname === paths.attention({ workspace: name ?? "" });
   const query = useFrameQuery(
-    async (signal) => scope && { scope: name!, ...EMPTY, ...(await loadAt(scope, signal)) },
+    async (signal) => scope && { scope: name!, isWhole, ...EMPTY, ...(await loadAt(scope, isWhole, signal)) },
     [name, pathname],
   );
   // Hide the previous scope's data until the new scope has loaded.
@@ -32,7 +36,7 @@ export function useAttention(scope: AttentionScope | undefined, pathname: string
 
 const EMPTY = { ofWorkspace: [], ofPlatform: [] };
 
-async function loadAt(scope: AttentionScope, signal: AbortSignal): Promise<Partial<AttentionAt>> {
+async function loadAt(scope: AttentionScope, shipments: boolean, signal: AbortSignal): Promise<Partial<AttentionAt>> {
   if (scope === "platform") {
     const { PlatformReportService } = await import("../../../gen/shipments/admin/v1/platform_report_service_pb.js");
     const client = clientFor(PlatformReportService, undefined);
@@ -40,7 +44,7 @@ async function loadAt(scope: AttentionScope, signal: AbortSignal): Promise<Parti
   }
   const { WorkspaceService } = await import("../../../gen/shipments/v1/workspace_service_pb.js");
   const client = clientFor(WorkspaceService, scope.workspace);
-  return { ofWorkspace: (await client.getAttention({}, { signal })).data };
+  return { ofWorkspace: (await client.getAttention({ shipments }, { signal })).data };
 }
 
 /** Formats the number of items for the navigation, as `99+` above 99. */

@@ -19,34 +19,44 @@ import { BLOCKED } from "../workspaces/booking-blockers.tsx";
 import { UNASSIGNED } from "../shipments/courier-run.ts";
 import type { RefundAct } from "../shipments/refunds-dialog.tsx";
 import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
+import { AttentionShipments, type ShipmentsOfKind, useAttentionActs } from "./attention-shipments.tsx";
 import { AttentionQuery } from "./attention-query.ts";
 
 export function AttentionPage() {
+  const acts = useAttentionActs();
   useLive(useContext(AttentionQuery)!.reload);
   return (
-    <AttentionList
-      otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."
-      kindsOf={({ ofWorkspace }) => ofWorkspace}
-      groupOf={groupOf}
-    />
+    <>
+      <AttentionList
+        otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."
+        kindsOf={({ ofWorkspace }) => ofWorkspace}
+        groupOf={(kind) => groupOf(kind, acts)}
+      />
+      {acts.acts.dialog}
+    </>
   );
 }
 
 type KindText = Omit<Group<AttentionSubject>, "all"> & {
   readonly all: () => Link;
+  readonly shipments?: ShipmentsOfKind;
   /** Action for all shipments of the kind, and the label of its button. */
   readonly forAll?: readonly [act: RefundAct, button: string];
 };
 
 /** Returns the presentation of a kind whose shipments a list with these filters includes. */
-const ofShipments = (label: string, query: Readonly<Record<string, string>> = {}) => ({
-  row: shipmentRow,
+const ofShipments = (label: string, shipments: ShipmentsOfKind, query: Readonly<Record<string, string>> = {}) => ({
+  shipments,
   all: () => ({ label, href: paths.shipments({}, query) }),
 });
-const OF_SHIPMENTS = ofShipments("All shipments");
-const OF_REFUNDS = ofShipments("All shipments with a refund due", {
-  payment_status: String(PaymentStatus.REFUND_PENDING),
-});
+const TO_PICK_UP = { status: String(ShipmentStatus.AWAITING_PICKUP) };
+const IN_TRANSIT = { status: String(ShipmentStatus.IN_TRANSIT) };
+const OF_SHIPMENTS = ofShipments("All shipments", { time: "Cancelled" });
+const OF_REFUNDS = ofShipments(
+  "All shipments with a refund due",
+  { time: "Cancelled", step: () => "Record refund" },
+  { payment_status: String(PaymentStatus.REFUND_PENDING) },
+);
 const OF_WEBHOOKS = {
   row: webhookRow,
   all: () => ({ label: "All webhooks", href: paths.webhooks() }),
@@ -55,6 +65,7 @@ const OF_WEBHOOKS = {
 const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.REFUND_FAILED]: {
     ...OF_REFUNDS,
+    shipments: { time: "Cancelled" },
     title: "Failed refunds",
     isBad: true,
     explanation: "These customers have not received their refunds.",
@@ -73,27 +84,36 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     isBad: true,
     explanation: "These customers asked their bank to reverse the payment. Respond in Stripe before the bank decides.",
   },
+  [AttentionKind.PICKUP_LATE]: {
+    ...ofShipments(
+      "All shipments to pick up",
+      {
+        time: "Due",
+        step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier"),
+        bulk: ["Assign courier", "Mark as picked up"],
+      },
+      TO_PICK_UP,
+    ),
+    title: "Late pickups",
+    explanation: "These shipments missed their window, or have no window and are too old. Assign or call a courier.",
+  },
   [AttentionKind.DELIVERY_LATE]: {
-    ...ofShipments("All shipments to pick up", {
-      status: String(ShipmentStatus.AWAITING_PICKUP),
-    }),
+    ...ofShipments(
+      "All shipments in transit",
+      { time: "Due", step: () => "Mark as delivered", bulk: ["Assign courier", "Mark as delivered"] },
+      IN_TRANSIT,
+    ),
     title: "Late deliveries",
-    explanation:
-      "These shipments missed their window, or have no window and are too old. Contact the couriers or the customers.",
+    explanation: "These shipments missed their window, or will miss it. Call the courier or the recipient.",
   },
   [AttentionKind.COURIER_MISSING]: {
-    ...ofShipments("All unassigned shipments", { courier: UNASSIGNED }),
+    ...ofShipments(
+      "All unassigned shipments",
+      { time: "Due", step: () => "Assign courier", bulk: ["Assign courier"] },
+      { courier: UNASSIGNED },
+    ),
     title: "Due soon without a courier",
     explanation: "These shipments are late within the hour and have no courier. Assign one.",
-    row: ({ id, at }) => ({
-      name: <code>{id}</code>,
-      href: paths.shipment({ reference: id }),
-      note: (
-        <>
-          due <Time at={at} exact />
-        </>
-      ),
-    }),
   },
   [AttentionKind.COURIER_UNSEEN]: {
     title: "Couriers not seen for 20 minutes",
@@ -110,12 +130,20 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     all: () => ({ label: "All couriers", href: paths.couriers() }),
   },
   [AttentionKind.ATTEMPTS_FAILED]: {
-    ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
-    title: "Two failed attempts",
-    explanation: "Agree on another time with the recipient, or have the shipment returned.",
+    ...ofShipments(
+      "All shipments in transit",
+      {
+        time: "Last attempt",
+        step: ({ status }) => (status === ShipmentStatus.IN_TRANSIT ? "Mark as returned" : "Assign courier"),
+        bulk: ["Assign courier", "Mark as delivered"],
+      },
+      IN_TRANSIT,
+    ),
+    title: "Failed attempts",
+    explanation: "Call the recipient and agree on another time, or have the shipment returned.",
   },
   [AttentionKind.PIN_LOCKED]: {
-    ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
+    ...ofShipments("All shipments in transit", { time: "Time", step: () => "Waive verification" }, IN_TRANSIT),
     title: "Five wrong PINs",
     explanation: "Check the identity with the recipient, then waive the shipment’s verification.",
   },
@@ -155,7 +183,10 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
 };
 
-function groupOf({ kind, count, subjects }: Kind<AttentionKind, AttentionSubject>) {
+function groupOf(
+  { kind, count, subjects }: Kind<AttentionKind, AttentionSubject>,
+  acts: ReturnType<typeof useAttentionActs>,
+) {
   if (kind === AttentionKind.TARIFF || kind === AttentionKind.PAYMENT_PROVIDER) {
     return blocked(kind === AttentionKind.TARIFF);
   }
@@ -164,6 +195,7 @@ function groupOf({ kind, count, subjects }: Kind<AttentionKind, AttentionSubject
   return {
     ...text,
     all: text.all(),
+    rows: text.shipments && <AttentionShipments {...acts} label={text.title} of={text.shipments} subjects={subjects} />,
     sum: kind === AttentionKind.REFUND_DUE && <RefundSum count={count} />,
     action: text.forAll && <ForAll act={text.forAll} named={subjects.map(({ id }) => id)} />,
   };
@@ -178,26 +210,13 @@ function blocked(isTariff: boolean): Group<AttentionSubject> {
   };
 }
 
-function shipmentRow({ id, at, reason }: AttentionSubject) {
-  return {
-    name: <code>{id}</code>,
-    href: paths.shipment({ reference: id }),
-    note: (
-      <>
-        {at && (
-          <>
-            since <Time at={at} exact />
-          </>
-        )}
-        {reason?.replaceAll("_", " ")}
-      </>
-    ),
-  };
-}
-
-function webhookRow(webhook: AttentionSubject) {
-  const { note } = shipmentRow(webhook);
-  return { name: webhook.name, href: paths.webhook({ webhook: webhook.id }), note };
+function webhookRow({ id, name, at }: AttentionSubject) {
+  const note = at && (
+    <>
+      since <Time at={at} exact />
+    </>
+  );
+  return { name, href: paths.webhook({ webhook: id }), note };
 }
 
 /** Shows the sum of due refunds. Hidden if it does not cover the same number of shipments as the count. */

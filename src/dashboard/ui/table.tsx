@@ -134,11 +134,15 @@ function useRowKeys<T>(
     const focused = focusedRow(body.current);
     return focused === -1 ? rows.findIndex((row) => keyOf(row) === peek?.key) : focused;
   };
+  /** Moves the focus, unless it is in another table. */
   const go = (step: number) => () => {
     const at = current();
+    const focused = document.activeElement?.closest("table");
+    if (at === -1 && focused && focused !== body.current?.parentElement) return false;
     const next = at === -1 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1);
     linkOf(body.current, next)?.focus();
     if (peek?.key !== undefined && rows[next]) peek.open(keyOf(rows[next]));
+    return true;
   };
   const withCurrent = (act: (index: number) => unknown) => () => {
     const at = current();

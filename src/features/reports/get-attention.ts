@@ -13,6 +13,9 @@ import type { Call } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { loadWorkingKeys } from "../api-keys/api-keys.ts";
+import type { ShipmentDeps } from "../shipments/shipment-deps.ts";
+import { shipmentRecord } from "../shipments/shipment-message.ts";
+import { selectShipments, SHIPMENT_COLUMN } from "../shipments/shipment-row.ts";
 import { COURIER_KEY, indexPredicate, PICKUP_KEY } from "../shipments/shipment.entity.ts";
 import { type BookingDeps, loadBookingBlockers } from "../workspaces/get-workspace.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
@@ -25,13 +28,14 @@ const respond = compileResponse(GetAttentionResponseSchema);
 
 type Subject = RecordOf<AttentionSubject>;
 
-type WorkspaceFunctions = ServiceFunctions<typeof WorkspaceService, Call, BookingDeps & { readonly now: () => Date }>;
+type Deps = BookingDeps & Pick<ShipmentDeps, "now" | "versionFees">;
+type WorkspaceFunctions = ServiceFunctions<typeof WorkspaceService, Call, Deps>;
 
 /** Returns the open issues of the workspace, most severe first. */
 export const getAttention: WorkspaceFunctions["getAttention"] = async (
-  _request,
+  request,
   call,
-  { em, hasTariffInForce, now },
+  { em, hasTariffInForce, now, versionFees },
 ) => {
   const { workspaceId } = call.caller;
   const [blockers, found, ending] = await Promise.all([
@@ -39,7 +43,7 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
     loadTrouble(em, call, now),
     loadEndingKeys(em.fork(), workspaceId, now()),
   ]);
-  const { failed, uncounted, disputed, late, missing, unseen, attempted, locked, due, disabled, failing } = found;
+  const { failed, uncounted, disputed, toPickUp, toDeliver, missing, unseen, attempted, locked, due } = found;
   const data = attentionTo<Subject>([
     { kind: "tariff", count: Number(blockers.includes(BookingBlocker.TARIFF)) },
     {
@@ -49,18 +53,28 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
     { kind: "refund_failed", subjects: failed },
     { kind: "payment_uncounted", subjects: uncounted },
     { kind: "dispute_open", subjects: disputed },
-    { kind: "delivery_late", subjects: late },
+    { kind: "pickup_late", subjects: toPickUp },
+    { kind: "delivery_late", subjects: toDeliver },
     { kind: "courier_missing", subjects: missing },
     { kind: "courier_unseen", subjects: unseen },
     { kind: "attempts_failed", subjects: attempted },
     { kind: "pin_locked", subjects: locked },
-    { kind: "webhook_disabled", subjects: disabled },
-    { kind: "webhook_failing", subjects: failing },
+    { kind: "webhook_disabled", subjects: found.disabled },
+    { kind: "webhook_failing", subjects: found.failing },
     { kind: "refund_due", subjects: due },
     { kind: "api_key_ending", subjects: ending },
   ]);
-  return respond({ data });
+  if (!request.shipments) return respond({ data });
+  const references = data.flatMap(({ subjects }) => subjects.map(({ id }) => id));
+  const rows = await selectShipments({ em, versionFees }, SHIPMENTS, [workspaceId, references]);
+  const shipments = new Map(rows.map((row) => [row.reference, shipmentRecord(row, call.caller)]));
+  const withShipment = (subject: Subject) => ({ ...subject, shipment: shipments.get(subject.id) ?? null });
+  return respond({ data: data.map((it) => ({ ...it, subjects: it.subjects.map(withShipment) })) });
 };
+
+const SHIPMENTS = `
+  select ${SHIPMENT_COLUMN} from shipment as s
+  where s.workspace_id = $1 and s.reference = any($2::text[])`;
 
 /** Matches open disputes and failed refunds. Unassigned payments are listed separately. */
 const OTHER_FAILURES = `
@@ -113,6 +127,9 @@ const DUE_REFUNDS = `
 /** Maximum number of shipments to check for lateness in each status, both with and without a pickup window. */
 const MAX_CHECKED = 200;
 
+/** SQL for the time at which a shipment became or becomes late, null if it is not late, by status. */
+const PROMISED = { awaiting_pickup: LATE_SINCE.awaitingPickup, in_transit: LATE_SINCE.inTransit };
+
 /**
  * Selects shipments that missed a window, will miss a window according to their ETA, or have no window and are too old.
  * Checks only the shipments that become late first: those with the earliest pickup windows, and the oldest without a
@@ -120,17 +137,14 @@ const MAX_CHECKED = 200;
  *
  * @param condition further SQL condition of the shipments
  */
-function selectLate(condition: string): string {
+function selectLate(statuses: readonly (keyof typeof PROMISED)[], condition = ""): string {
   return `
   select reference as id, ${msOf("promised")} as at
-  from (${[
-    ["awaiting_pickup", LATE_SINCE.awaitingPickup],
-    ["in_transit", LATE_SINCE.inTransit],
-  ]
-    .flatMap(([status, promised]) =>
+  from (${statuses
+    .flatMap((status) =>
       [`= ''`, `> ''`].map(
         (starts) => `(
-        select reference, ${promised} as promised from shipment
+        select reference, ${PROMISED[status]} as promised from shipment
         where workspace_id = $1 and status = '${status}' and (${PICKUP_KEY}) ${starts} ${condition}
           and ${indexPredicate("shipment_due_by_pickup")}
         order by (${PICKUP_KEY}), created_at, reference limit ${MAX_CHECKED})`,
@@ -141,14 +155,18 @@ function selectLate(condition: string): string {
   order by promised, reference limit ${MAX_COUNTED}`;
 }
 
-const LATE = selectLate("");
+const PICKUP_LATE = selectLate(["awaiting_pickup"]);
+const DELIVERY_LATE = selectLate(["in_transit"]);
 
 /** Shipments without a courier are reported this long before they become late, in milliseconds. */
 const COURIER_NEEDED_MS = 60 * 60_000;
 
 /** Selects shipments that have no courier and are late at the time `$2`, in workspaces that have couriers. */
-const COURIER_MISSING = selectLate(`and progress #>> '{courier,name}' is null
-          and exists (select from courier where workspace_id = $1 and archived_at is null)`);
+const COURIER_MISSING = selectLate(
+  ["awaiting_pickup", "in_transit"],
+  `and progress #>> '{courier,name}' is null
+          and exists (select from courier where workspace_id = $1 and archived_at is null)`,
+);
 
 /** Selects couriers with undelivered shipments who were last seen between 20 minutes and 12 hours ago. */
 const COURIER_UNSEEN = `
@@ -161,16 +179,16 @@ const COURIER_UNSEEN = `
         and ${indexPredicate("shipment_by_courier")} and ${IN_RUN})
   order by seen.at, courier.id limit ${MAX_COUNTED}`;
 
-/** Selects shipments with two or more failed attempts, or with a locked PIN that must still be waived. */
+/** Selects shipments with failed attempts, or with a locked PIN that must still be waived. */
 const ATTEMPTED = `
   select reference as id, (progress #>> '{attempts,-1,atMs}')::float8 as at,
     progress #>> '{attempts,-1,reason}' as reason,
-    jsonb_array_length(progress -> 'attempts') >= 2 as attempted,
+    jsonb_array_length(progress -> 'attempts') >= 1 as attempted,
     progress ->> 'wrongPins' = '${MAX_WRONG_PINS}' and verification ->> 'by' = 'pin'
       and coalesce(progress #>> '{proof,waived}', '') = ''
       and progress #>> '{proof,pinVerified}' is distinct from 'true' as locked
   from shipment where workspace_id = $1 and ${indexPredicate("shipment_attempted")}
-  order by created_at, reference limit ${MAX_COUNTED}`;
+  order by coalesce(jsonb_array_length(progress -> 'attempts'), 0) desc, created_at, reference limit ${MAX_COUNTED}`;
 
 /** Selects failing webhooks. Omits webhooks that the workspace disabled. */
 const FAILING_WEBHOOKS = `
@@ -187,23 +205,27 @@ const FAILING_WEBHOOKS = `
 async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
   const workspace = call.caller.workspaceId;
   const at = timeOf(call, now);
-  const [shipments, uncounted, late, missing, unseen, attempted, due, webhooks] = await inBatches(em, (send) =>
-    Promise.all([
-      send<Subject & { readonly disputed: boolean }>(PAYMENT_TROUBLE, [workspace]),
-      send<Subject>(UNCOUNTED_PAYMENTS, [workspace]),
-      send<Subject>(LATE, [workspace, at.toISOString()]),
-      send<Subject>(COURIER_MISSING, [workspace, new Date(at.getTime() + COURIER_NEEDED_MS).toISOString()]),
-      send<Subject>(COURIER_UNSEEN, [workspace]),
-      send<Subject & { readonly attempted: boolean; readonly locked: boolean }>(ATTEMPTED, [workspace]),
-      send<Subject>(DUE_REFUNDS, [workspace]),
-      send<Subject & { readonly disabled: boolean }>(FAILING_WEBHOOKS, [workspace]),
-    ]),
+  const [shipments, uncounted, toPickUp, toDeliver, missing, unseen, attempted, due, webhooks] = await inBatches(
+    em,
+    (send) =>
+      Promise.all([
+        send<Subject & { readonly disputed: boolean }>(PAYMENT_TROUBLE, [workspace]),
+        send<Subject>(UNCOUNTED_PAYMENTS, [workspace]),
+        send<Subject>(PICKUP_LATE, [workspace, at.toISOString()]),
+        send<Subject>(DELIVERY_LATE, [workspace, at.toISOString()]),
+        send<Subject>(COURIER_MISSING, [workspace, new Date(at.getTime() + COURIER_NEEDED_MS).toISOString()]),
+        send<Subject>(COURIER_UNSEEN, [workspace]),
+        send<Subject & { readonly attempted: boolean; readonly locked: boolean }>(ATTEMPTED, [workspace]),
+        send<Subject>(DUE_REFUNDS, [workspace]),
+        send<Subject & { readonly disabled: boolean }>(FAILING_WEBHOOKS, [workspace]),
+      ]),
   );
   return {
     failed: shipments.filter(({ disputed }) => !disputed),
     uncounted,
     disputed: shipments.filter(({ disputed }) => disputed).map((shipment) => ({ ...shipment, reason: null })),
-    late,
+    toPickUp,
+    toDeliver,
     missing,
     unseen,
     attempted: attempted.filter((shipment) => shipment.attempted),

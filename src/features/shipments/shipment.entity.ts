@@ -58,8 +58,8 @@ export const FAILED = `(${[
   UNCOUNTED,
 ].join(" or ")})`;
 
-/** Matches unfinished shipments with at least two attempts or a locked PIN. */
-const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and (jsonb_array_length(progress -> 'attempts') >= 2 or progress ->> 'wrongPins' = '${MAX_WRONG_PINS}')`;
+/** Matches unfinished shipments with a failed attempt or a locked PIN. */
+const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and (jsonb_array_length(progress -> 'attempts') >= 1 or progress ->> 'wrongPins' = '${MAX_WRONG_PINS}')`;
 
 /** Id of the assigned courier in the workspace. */
 export const COURIER_KEY = "progress #>> '{courier,courierId}'";

@@ -17,7 +17,7 @@ const { em } = service.app;
 const attentionOf = (apiKey: string): Promise<any[]> => data(service.as(apiKey).getAttention());
 
 /** Returns a subject in the report, with only the given fields set. */
-const subject = (fields: object) => ({ name: null, at: null, reason: null, ...fields });
+const subject = (fields: object) => ({ name: null, at: null, reason: null, shipment: null, ...fields });
 /** Returns a group in the report with all its subjects. */
 const need = (kind: string, ...subjects: object[]) => ({ kind, count: subjects.length, subjects });
 
@@ -94,7 +94,7 @@ test("lists failures even among many unpaid shipments", async () => {
   expect(listed.map(({ reference }: any) => reference)).toEqual(disputed);
 });
 
-test("lists shipments that are late or had two failed delivery attempts", async () => {
+test("lists shipments that are late or had a failed delivery attempt", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const sql = await connectTo(service.databaseUrl);
   const minute = (n: number) => new Date(setup.clock.ms + n * 60_000).toISOString();
@@ -134,16 +134,22 @@ test("lists shipments that are late or had two failed delivery attempts", async 
   await data(as.recordAttempt({ shipment: toPickUp, reason: "damaged" }));
   const at = new Date(setup.clock.ms).toISOString();
   expect(await attentionOf(apiKey)).toEqual([
+    need("pickup_late", subject({ id: missedPickup, at: minute(-4) }), subject({ id: toPickUp, at: minute(-1) })),
     need(
       "delivery_late",
-      subject({ id: missedPickup, at: minute(-4) }),
       subject({ id: toDeliver, at: minute(-3) }),
       subject({ id: open, at: minute(-2) }),
-      subject({ id: toPickUp, at: minute(-1) }),
       subject({ id: expectedLate, at: minute(30) }),
     ),
-    need("attempts_failed", subject({ id: open, at, reason: "refused" })),
+    need(
+      "attempts_failed",
+      subject({ id: open, at, reason: "refused" }),
+      subject({ id: toPickUp, at, reason: "damaged" }),
+    ),
   ]);
+  const found = await data(as.getAttention({ shipments: true }));
+  const shipments = await Promise.all([missedPickup, toPickUp].map((shipment) => data(as.getShipment({ shipment }))));
+  expect(found[0].subjects.map(({ shipment }: any) => shipment)).toEqual(shipments);
   await data(as.returnShipment({ shipment: open }));
   const locked = await bookAnd(service, apiKey, ["pay", "advance"], {
     dropoff_verification: "pin",
@@ -156,7 +162,11 @@ test("lists shipments that are late or had two failed delivery attempts", async 
   expect((await attentionOf(apiKey)).at(-1)).toEqual(need("pin_locked", subject({ id: shipment })));
   await data(as.waiveVerification({ shipment, reason: "Known" }));
   const left = await attentionOf(apiKey);
-  expect(left.map(({ kind, count }) => [kind, count])).toEqual([["delivery_late", 4]]);
+  expect(left.map(({ kind, count }) => [kind, count])).toEqual([
+    ["pickup_late", 2],
+    ["delivery_late", 2],
+    ["attempts_failed", 1],
+  ]);
 });
 
 test("a shipment without windows is late at an age set by the workspace", async () => {
@@ -179,7 +189,10 @@ test("a shipment without windows is late at an age set by the workspace", async 
   await booked([], 300);
   await booked(["pay", "advance", "advance"], 300);
   const late = (reference: string, minutes: number) => subject({ id: reference, at: createdAt(minutes).toISOString() });
-  expect(await attentionOf(apiKey)).toEqual([need("delivery_late", late(moving, 2), late(waiting, 1))]);
+  expect(await attentionOf(apiKey)).toEqual([
+    need("pickup_late", late(waiting, 1)),
+    need("delivery_late", late(moving, 2)),
+  ]);
   const asap = await data(as.listShipments({ status: "awaiting_pickup", order_by: "pickup_window" }));
   expect(asap.map(({ reference }: { reference: string }) => reference)).toEqual([waiting, recent]);
   expect(await invalidFields(as.updateWorkspace({ late_after_minutes: 0 }))).toEqual(["late_after_minutes"]);
