@@ -27,19 +27,30 @@ describeDashboard("customers", (dashboard) => {
     const cells = rowsOf(page, "Customers").first().getByRole("cell");
     await expect
       .poll(() => cells.allTextContents())
-      .toEqual(["Ada Lovelace", "ada@example.org", "", "2", expect.stringMatching(/ago$|^now$/), "—"]);
+      .toEqual(["Ada Lovelace", "ada@example.org", "", "2", expect.stringMatching(/ago$|^now$/), "—$25.38 to pay"]);
     await expectWellShown(page, "customers");
     await page.keyboard.press("n");
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(2);
   });
 
-  test("are found by email in any case, with the search in the URL", async () => {
+  test("are found by words of any field and sorted by name, with both in the URL", async () => {
     const page = await open();
-    await page.getByLabel("Email", { exact: true }).fill("C7@example.org");
+    const first = rowsOf(page, "Customers").first().getByRole("cell").first();
+    const heading = page.getByRole("table", { name: "Customers" }).getByRole("link", { name: "Name" });
+    for (const [name, search] of [
+      ["Ada Lovelace", "?order_by=name"],
+      ["Customer 9", "?order_by=name+desc"],
+      ["Ada Lovelace", ""],
+    ]) {
+      await heading.click();
+      await expect.poll(() => new URL(page.url()).search).toBe(search);
+      await expect.poll(() => first.textContent()).toBe(name);
+    }
+    await page.getByLabel("Find customers").fill("C7@example.org");
     await page.keyboard.press("Enter");
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(1);
-    await expect.poll(() => new URL(page.url()).search).toBe("?email=C7%40example.org");
-    await page.getByLabel("Email", { exact: true }).fill("nobody@example.org");
+    await expect.poll(() => new URL(page.url()).search).toBe("?text=C7%40example.org");
+    await page.getByLabel("Find customers").fill("nobody");
     await page.keyboard.press("Enter");
     await page.getByText("No customers match").waitFor();
     await expectWellShown(page, "customers-none");

@@ -98,6 +98,22 @@ export declare type ListCustomersRequest = Message<"shipments.v1.ListCustomersRe
    * @generated from field: optional bool figures = 5;
    */
   figures?: boolean | undefined;
+
+  /**
+   * Only customers that contain these words in their name, email, phone or notes, as in SearchShipments. Returns one page,
+   * first names that begin with the text, then by name. At most 60 characters. Cannot be combined with `name` or
+   * `email`.
+   *
+   * @generated from field: optional string text = 6;
+   */
+  text?: string | undefined;
+
+  /**
+   * Order: `created_at desc` (default), `name` or `name desc`. Ignored with `name` or `text`.
+   *
+   * @generated from field: optional string order_by = 7;
+   */
+  orderBy?: string | undefined;
 };
 
 export declare type ListCustomersRequestValid = ListCustomersRequest;

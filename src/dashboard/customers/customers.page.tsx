@@ -7,12 +7,12 @@ import { useLocation } from "../routes/router.ts";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
-import { type Column, ListView, useList } from "../ui/table.tsx";
+import { type Column, ListView, ORDER_BY, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { Spend } from "./spend.tsx";
+import { Awaited, Spend } from "./spend.tsx";
 
 const COLUMNS: readonly Column<Customer>[] = [
-  { header: "Name", selfEvident: true, clips: true, cell: ({ name }) => name },
+  { header: "Name", selfEvident: true, clips: true, orders: ["name", "name desc"], cell: ({ name }) => name },
   { header: "Email", selfEvident: true, clips: true, cell: ({ email }) => email },
   { header: "Phone", cell: ({ phone }) => phone },
   {
@@ -24,24 +24,35 @@ const COLUMNS: readonly Column<Customer>[] = [
   {
     header: "Spend",
     align: "end",
-    cell: ({ figures }) => <Spend revenue={figures?.revenue ?? []} />,
+    cell: ({ figures: { revenue = [] } = {} }) => (
+      <>
+        <Spend revenue={revenue} />
+        <span class="line minor">
+          <Awaited revenue={revenue} />
+        </span>
+      </>
+    ),
   },
 ];
 
 /** Events that change a customer's figures. */
 const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
-const FILTERS = {
-  name: { label: "First or last name", placeholder: "Starts with" },
-  email: { label: "Email", placeholder: "Full address" },
-} as const;
+const FILTERS = { text: { label: "Find customers", placeholder: "Name, email, phone or note" } } as const;
+
+const NEWEST = "created_at desc";
+const ORDERS: readonly string[] = ["name", "name desc"];
 
 export function CustomersPage() {
   const { query } = useLocation();
-  const { name, email } = filterValues(query, FILTERS);
+  const { text } = filterValues(query, FILTERS);
+  const orderName = query.get(ORDER_BY) ?? "";
+  // Search results have their own order.
+  const by = ORDERS.includes(orderName) && !text ? orderName : NEWEST;
+  const order = { by, usual: NEWEST, allows: () => !text };
   const list = useList(CustomerService.method.listCustomers, {
-    name: name || undefined,
-    email: email || undefined,
+    text: text || undefined,
+    orderBy: by,
     figures: true,
   });
   useLive(list.reload, ({ type }) => CHANGES_FIGURES.test(type));
@@ -53,8 +64,9 @@ export function CustomersPage() {
         label="Customers"
         isList
         columns={COLUMNS}
+        order={order}
         href={({ id }) => paths.customer({ customer: id })}
-        empty={<NoCustomers isFiltered={Boolean(name || email)} />}
+        empty={<NoCustomers isFiltered={Boolean(text)} />}
       />
     </Page>
   );
@@ -65,7 +77,7 @@ function NoCustomers({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
     return (
       <Empty title="No customers match" link={{ label: "Show all customers", href: paths.customers() }}>
-        Searches are not case-sensitive.
+        Search by words of the name, email or notes, or by the last four digits of the phone number.
       </Empty>
     );
   }

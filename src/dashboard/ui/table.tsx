@@ -200,7 +200,7 @@ function directionOf<T>({ orders }: Column<T>, { by }: Order) {
   return by.endsWith(" desc") ? "descending" : "ascending";
 }
 
-/** A heading that sets the list's order. A second press reverses the order. */
+/** A heading that sets the list's order. A second press reverses the order, a third one restores the usual order. */
 function OrderLink(props: {
   readonly header: string;
   readonly orders: readonly [string, string];
@@ -208,7 +208,8 @@ function OrderLink(props: {
 }) {
   const { header, orders, order } = props;
   const { pathname, query } = useLocation();
-  const next = order.by === orders[0] ? orders[1] : orders[0];
+  const isReversed = order.by === orders[1] && !orders.includes(order.usual);
+  const next = order.by === orders[0] ? orders[1] : isReversed ? order.usual : orders[0];
   const changes = { ...FIRST_PAGE, [ORDER_BY]: next === order.usual ? undefined : next };
   const sign = order.by.endsWith(" desc") ? "↓" : "↑";
   return (

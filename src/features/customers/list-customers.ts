@@ -3,26 +3,34 @@ import type { Statement } from "../../db/statement.ts";
 import { readInOrder } from "../../db/transaction.ts";
 import { withAsciiDomain } from "../../domain/email.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { searchTerms } from "../../domain/search-text.ts";
 import { customerRecordJson, customerRecordMessage, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
 import { type CustomerFunctions, selectCustomers } from "./customers.ts";
 import { foldEmail } from "./link-customers.ts";
+import { searchCustomers } from "./search-customers.ts";
 
 /**
- * Lists customers of the workspace, newest first, optionally filtered by email, ignoring case. With
- * a name prefix, lists them in alphabetical order.
+ * Lists customers of the workspace, by default the newest first, optionally filtered by email, ignoring case. With a
+ * name prefix, lists them in alphabetical order. With a text, returns one page of customers that contain its words.
  */
 export const listCustomers: CustomerFunctions["listCustomers"] = async (
   request,
   { caller: { workspaceId: workspace } },
   { em, loadCustomerFigures },
 ) => {
-  const { name, email } = request;
+  const { name, email, text, orderBy } = request;
+  if (text !== undefined && (name ?? email) !== undefined) {
+    throw refuse("FIELD_INVALID", "text cannot be combined with name or email.", { subject: "text" });
+  }
   const emailLower = email && foldEmail(withAsciiDomain(email));
-  const filters = { workspace, emailLower, name };
+  const filters = { workspace, emailLower, name, text, orderBy };
   const page = readPage(request, filters, toId);
   const search = { ...filters, ...page };
-  const statement = name === undefined ? findNewest(search) : findByName({ ...search, name });
-  const found = await readInOrder(em, (tx) => selectCustomers(tx, ...statement));
+  const found =
+    text === undefined
+      ? await readInOrder(em, (tx) => selectCustomers(tx, ...statementOf(search)))
+      : await searchCustomers(em, workspace, { text, terms: searchTerms(text) }, page.limit - 1);
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
   const ids = rows.map(({ id }) => id);
   const figures = request.figures ? await loadCustomerFigures(em, workspace, ids) : undefined;
@@ -34,8 +42,16 @@ interface Search {
   readonly workspace: number;
   /** Email filter, in lower case. */
   readonly emailLower: string | undefined;
+  readonly name: string | undefined;
+  readonly orderBy: string | undefined;
   readonly after: number | undefined;
   readonly limit: number;
+}
+
+function statementOf(search: Search): Statement {
+  const { name, orderBy = "" } = search;
+  if (name !== undefined) return findByName({ ...search, name });
+  return orderBy.startsWith("name") ? sortByName(search) : findNewest(search);
 }
 
 function findNewest({ workspace, emailLower, after, limit }: Search): Statement {
@@ -45,6 +61,18 @@ function findNewest({ workspace, emailLower, after, limit }: Search): Statement 
   const sql = `select ${customerRecordJson("customer")} as customer from customer
     where workspace_id = $1 ${ofEmail} ${older}
     order by id desc limit $${values.push(limit)}`;
+  return [sql, values];
+}
+
+function sortByName({ workspace, emailLower, orderBy, after, limit }: Search): Statement {
+  const values: unknown[] = [workspace];
+  const [direction, follows] = orderBy === "name" ? ["asc", ">"] : ["desc", "<"];
+  const ofEmail = emailLower === undefined ? "" : `and email_lower = $${values.push(emailLower)}`;
+  const last = after === undefined ? undefined : `$${values.push(after)}`;
+  const rest = last === undefined ? "" : `and (${NAME_KEY}, id) ${follows} ((${nameOf(last, NAME_KEY)}), ${last})`;
+  const sql = `select ${customerRecordJson("customer")} as customer from customer
+    where workspace_id = $1 ${ofEmail} ${rest}
+    order by ${NAME_KEY} ${direction}, id ${direction} limit $${values.push(limit)}`;
   return [sql, values];
 }
 
@@ -70,12 +98,17 @@ function findByName(search: Search & { readonly name: string }): Statement {
   return [sql, values];
 }
 
-/**
- * Returns SQL for the key under which a customer was found. Includes merged customers, because the customer may have
- * been merged since then.
- */
+/** Returns SQL for the key under which a customer was found. */
 function keyOf(id: string): string {
-  return `select case when starts_with(${NAME_KEY}, lower($2)) then ${NAME_KEY} else ${LAST_WORD_KEY} end
+  return nameOf(id, `case when starts_with(${NAME_KEY}, lower($2)) then ${NAME_KEY} else ${LAST_WORD_KEY} end`);
+}
+
+/**
+ * Returns SQL for a key of a customer's name. Includes merged customers, because the customer may have been merged since
+ * the last page.
+ */
+function nameOf(id: string, key: string): string {
+  return `select ${key}
     from (
       select name from customer where workspace_id = $1 and id = ${id}
       union all select name from customer_alias where workspace_id = $1 and id = ${id}

@@ -149,6 +149,31 @@ test("finds customers by a prefix of their name or of its last word, ignoring ca
   expect(paged).toEqual(radias);
 });
 
+test("lists customers by name in both directions, and by words of any field", async () => {
+  const { apiKey: own } = await service.addWorkspace();
+  const as = service.as(own);
+  for (const name of ["Grace Hopper", "ada lovelace", "Barbara Liskov"]) {
+    await book(service, own, { customer_name: name, customer_email: `${name[0]}@example.org` });
+  }
+  const named = async (fields: object) => {
+    const { data: found, next_page_token } = (await as.listCustomers(fields)).body;
+    return [found.map(({ name }: any) => name), next_page_token] as const;
+  };
+  const byName = ["ada lovelace", "Barbara Liskov", "Grace Hopper"];
+  expect(await named({ order_by: "name" })).toEqual([byName, ""]);
+  expect(await named({ order_by: "name desc" })).toEqual([byName.toReversed(), ""]);
+  const [first, page_token] = await named({ order_by: "name desc", page_size: 1 });
+  expect(first).toEqual(["Grace Hopper"]);
+  expect(await named({ order_by: "name desc", page_token })).toEqual([["Barbara Liskov", "ada lovelace"], ""]);
+  const [{ id: customer }] = await data(as.listCustomers({ name: "grace" }));
+  await as.updateCustomer({ customer, phone: "(212) 555-0123", notes: "Rings twice" });
+  for (const text of ["hopper", "g@example.org", "0123", "twice rings"]) {
+    expect(await named({ text })).toEqual([["Grace Hopper"], ""]);
+  }
+  expect(await named({ text: "nobody" })).toEqual([[], ""]);
+  expect(await invalidFields(as.listCustomers({ text: "g", name: "g" }))).toEqual(["text"]);
+});
+
 test("rejects a page token of other filters, and a page size out of range", async () => {
   const { next_page_token: page_token } = (await caller.listCustomers({ page_size: 1 })).body;
   for (const fields of [{ email: "a@b.c", page_token }, { page_token: "x" }]) {
