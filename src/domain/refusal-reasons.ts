@@ -100,6 +100,10 @@ export const REASONS = {
     SAVED_FILTER_NOT_FOUND: ["You have no saved filter with this id in the workspace.", "Reload your saved filters."],
     OPERATOR_NOT_FOUND: ["Operator not found.", "Check the id. `include_revoked` lists revoked operators too."],
     WORKSPACE_NOT_FOUND: ["e.g. There is no workspace 4711.", "Find the id with `ListWorkspaces`."],
+    SLOT_NOT_FOUND: [
+      "e.g. schedule: The tariff in force has no schedule with this name.",
+      "See `GetTariffVersionSchedules`.",
+    ],
     TARIFF_VERSION_NOT_FOUND: ["e.g. There is no tariff version 99.", "Find the number with `ListTariffVersions`."],
     TARIFF_DRAFT_NOT_FOUND: ["Draft not found.", "List the drafts. This draft was published or deleted."],
   }),

@@ -16,6 +16,7 @@ import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js
 import { AuditService } from "../../gen/shipments/admin/v1/audit_service_pb.js";
 import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
 import { PlatformReportService } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import { SlotService } from "../../gen/shipments/admin/v1/slot_service_pb.js";
 import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { AccountService } from "../../gen/shipments/account/v1/account_service_pb.js";
@@ -54,6 +55,7 @@ import { createFindShipment } from "../features/shipments/find-shipment.ts";
 import { getRun } from "../features/shipments/get-run.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
 import { mergeCustomers } from "../features/shipments/merge-customers.ts";
+import { SLOT_FUNCTIONS, type SlotDeps } from "../features/slots/slot-functions.ts";
 import { COVERAGE_FUNCTIONS, type CoverageDeps } from "../features/tariffs/coverage/coverage-functions.ts";
 import { DRAFT_FUNCTIONS } from "../features/tariffs/drafts/draft-functions.ts";
 import type { DraftDeps } from "../features/tariffs/drafts/check-stored-draft.ts";
@@ -171,10 +173,11 @@ export const ADMIN_SERVICES = [
   AuditService,
   WorkspaceAdminService,
   TariffService,
+  SlotService,
   PlatformReportService,
 ];
 
-export type AdminDeps = DraftDeps & PlatformOverviewDeps & HealthDeps;
+export type AdminDeps = DraftDeps & SlotDeps & PlatformOverviewDeps & HealthDeps;
 
 export function implementAdminServices(base: AdminDeps): readonly Rpc[] {
   const deps = { ...base, loadZones: createZonesLoader(base.em) };
@@ -186,6 +189,7 @@ export function implementAdminServices(base: AdminDeps): readonly Rpc[] {
     ...list(AuditService, { listAuditEntries }),
     ...list(WorkspaceAdminService, WORKSPACE_ADMIN_FUNCTIONS),
     ...list(TariffService, { ...DRAFT_FUNCTIONS, ...VERSION_FUNCTIONS }),
+    ...list(SlotService, SLOT_FUNCTIONS),
     ...list(PlatformReportService, { getPlatformOverview, getHealth, getPlatformAttention }),
   ];
 }

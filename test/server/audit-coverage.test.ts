@@ -137,6 +137,7 @@ const CHANGES: Readonly<Record<string, (sent: Fields, data: any) => Changes>> = 
     ...become("note replaces", sent),
     honours_quotes: [null, "true"],
   }),
+  SetSlotCapacity: ({ capacity }) => ({ capacity: [null, String(capacity)] }),
   CallOffTariff: (_, { called_off_at }) => ({ called_off_at: [null, called_off_at] }),
 };
 
@@ -158,6 +159,7 @@ const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[]
 
 /** Returns the expected subject of an entry: the record that the call names or creates, by default the workspace. */
 function subjectOf({ name, parent }: DescMethod, sent: Fields, data: any, caller: number): string {
+  if (name === "SetSlotCapacity") return `slot/${sent["start"]} ${sent["schedule"]}`;
   const [, kind, field] = SUBJECTS.find(([method]) => method.test(name)) ?? [];
   if (kind === undefined) {
     const isOfAdmins = parent.name === "WorkspaceAdminService";
@@ -185,6 +187,8 @@ const METHODS = [
   CustomerService.method.mergeCustomers,
 ]
   .filter(changesSomething)
+  // Last, because its tariff has schedules, which later drafts would copy.
+  .toSorted((a, b) => Number(a.parent.name === "SlotService") - Number(b.parent.name === "SlotService"))
   .map((method) => [method.name, method] as const);
 
 const WORDS = "Some words";

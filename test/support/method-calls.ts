@@ -11,6 +11,8 @@ import { eventually } from "./eventually.ts";
 import type { Answer } from "./client.ts";
 import { listKeys, setPaymentProvider, suspend } from "./platform.ts";
 import type { TestOperator, TestService, TestWorkspace } from "./service.ts";
+import { publishDocument } from "./publish-document.ts";
+import { EVERY_DAY, scheduleOf } from "./schedules.ts";
 import { requestCheckout, connectStripe, getShipment, PAGE_URLS, RETURN_URLS, sessionOf } from "./stripe-service.ts";
 import { take } from "./take.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
@@ -143,6 +145,20 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     },
     "AuditService.action": "CreateOperator",
     "AuditService.subject": `workspace/${text}`,
+    "SlotService.schedule": async () => {
+      const hours = [{ days: EVERY_DAY, opens: "00:00", closes: "00:00" }];
+      const schedule = scheduleOf({
+        name: text.slice(0, 100),
+        time_zone: "UTC",
+        hours,
+        slot_minutes: 1_440,
+        capacity: 5,
+      });
+      await publishDocument(em, { ...SAMPLE_TARIFF, schedules: [schedule] });
+      return schedule["name"];
+    },
+    "SetSlotCapacity.capacity": 4,
+    "SlotService.start": () => new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000).toISOString(),
     draft: ({ name }) => (name === "PublishTariff" ? newDraft() : anyDraft()),
     fees: { currency: mark, base_fee: text, rate_per_km: mark, tiers: [] },
     data: text,

@@ -47,6 +47,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   PublishTariff: ["Tariff published", "published {it}"],
   RollBackTariff: ["Tariff rolled back", "rolled the tariff back, creating {it}"],
   CallOffTariff: ["Scheduled tariff cancelled", "cancelled {it}"],
+  SetSlotCapacity: ["Slot capacity changed", "changed {fields} of {it}"],
   WaiveVerification: ["Verification waived", "waived the verification of {it}"],
   AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],
   ChangeInstructions: ["Instructions changed by the recipient", "changed the dropoff instructions of {it}"],

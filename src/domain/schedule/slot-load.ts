@@ -20,7 +20,7 @@ export interface SlotLoad {
 
 const NO_LOAD: SlotLoad = { shipments: 0, milligrams: 0, capacity: null };
 
-const MILLIGRAMS_PER_KG = 1_000_000;
+export const MILLIGRAMS_PER_KG = 1_000_000;
 
 export function toMilligrams(weightKg: number): number {
   return Math.round(weightKg * MILLIGRAMS_PER_KG);

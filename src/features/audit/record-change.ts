@@ -1,6 +1,7 @@
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { RequiredEntityData } from "@mikro-orm/core";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
+import { SlotService } from "../../../gen/shipments/admin/v1/slot_service_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
@@ -32,6 +33,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   OperatorService,
   WorkspaceAdminService,
   TariffService,
+  SlotService,
   ApiKeyService,
   MemberService,
   PaymentConnectionService,
@@ -61,6 +63,7 @@ export const SUBJECT_KINDS = [
   "tariff_draft",
   "tariff_version",
   "shipment",
+  "slot",
 ] as const;
 
 export interface RecordedChange {

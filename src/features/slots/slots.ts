@@ -197,7 +197,8 @@ function keyOf(place: SlotPlace): unknown[] {
   return [slotId(place.slot), holderOf(place), place.attempt];
 }
 
-function addition(id: string, { twinId, schedule, startMs, endMs }: SlotKey): Statement {
+/** Returns the statement that adds a counter if it is missing. */
+export function addition(id: string, { twinId, schedule, startMs, endMs }: SlotKey): Statement {
   return [ADD_SLOT, [id, twinId, schedule, new Date(startMs).toISOString(), new Date(endMs).toISOString()]];
 }
 

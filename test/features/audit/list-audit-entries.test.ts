@@ -174,7 +174,7 @@ test.each(["operator=0", "workspace=-1", "operator=999", "subject=workspace/999"
 const ACTIONS = `action must be one of ${AUDIT_ACTIONS.join(", ")}.`;
 const SUBJECTS =
   "subject must be one of workspace, api_key, person, customer, courier, operator, tariff_draft, " +
-  "tariff_version, shipment, a slash and an id, such as workspace/12.";
+  "tariff_version, shipment, slot, a slash and an id, such as workspace/12.";
 
 test.each([
   ["action=none", { action: [ACTIONS] }],

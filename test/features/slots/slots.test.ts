@@ -179,3 +179,34 @@ test("a shipment that is not paid in time is cancelled, and a paid one keeps its
   expect((await remaining("08"))[1]).toBe("full");
   await expectCounted();
 });
+
+test("operators see the places of slots, and raise, lower or close a slot at once", async () => {
+  const { key } = await service.addOperator("operator");
+  const operator = service.as(key);
+  const inSlot = { schedule: "day", start: slot("09", "07").start };
+  const set = (capacity?: number) => data(operator.setSlotCapacity({ ...inSlot, capacity }));
+  const book = () => caller.createShipment({ ...BOOKING, pickup_window: slot("09", "07") });
+  const places = { ...slot("09", "07"), unit: "shipments", held: 0 };
+
+  expect(await set(2)).toEqual({ ...places, capacity: 2, set_capacity: 2, booked: 0, remaining: 2 });
+  expect((await book()).code).toBeUndefined();
+  expect((await book()).code).toBeUndefined();
+  await expectFull(book(), slot("09", "08"));
+  expect(await set(0)).toEqual({ ...places, capacity: 0, set_capacity: 0, booked: 2, remaining: 0 });
+  const listed = await data(operator.listSlots({ schedule: "day", days: 9 }));
+  expect(listed.find((it: any) => it.start === inSlot.start)).toEqual(await set(0));
+  await set(3);
+  expect(await remaining("09")).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+  // Without a set capacity, the tariff's capacity applies.
+  expect(await set()).toEqual({ ...places, capacity: 1, set_capacity: null, booked: 2, remaining: 0 });
+  expect((await remaining("09"))[0]).toBe("full");
+
+  const { body } = await operator.listAuditEntries({ action: "SetSlotCapacity" });
+  expect(body.data.at(-1)).toMatchObject({
+    subject: `slot/${inSlot.start} day`,
+    changes: [{ field: "capacity", before: null, after: "2" }],
+  });
+  for (const unknown of [{ schedule: "night" }, { start: slot("09", "05").start }]) {
+    expect((await operator.setSlotCapacity({ ...inSlot, ...unknown, capacity: 1 })).code).toBe("SLOT_NOT_FOUND");
+  }
+});
