@@ -246,7 +246,7 @@ describe("one key of several", () => {
       expect((await rotate()).text).toBe(first.text);
       const [old, made] = first.body.data.keys;
       expect([old.id, idsOf(await keysOf(operator))]).toEqual([keyId, [keyId, made.id]]);
-      expect((Date.parse(old.ends_at) - Date.parse(made.created_at)) / 60_000).toBeCloseTo(10);
+      expect((Date.parse(old.ends_at) - Date.parse(made.created_at)) / 60_000).toBeCloseTo(10, 0);
     },
   );
 

@@ -249,13 +249,13 @@ test("five wrong entries per shipment are possible, even if concurrent and on se
   }
 });
 
-test("accepts one hundred concurrent entries with the right digits", async () => {
+test("accepts thirty concurrent entries with the right digits", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
-  const answers = await Promise.all(Array.from({ length: 100 }, () => openBy(url, "0123")));
+  const answers = await Promise.all(Array.from({ length: 30 }, () => openBy(url, "0123")));
   const statuses = new Set(answers.map(({ status }) => status));
   expect([...statuses]).toEqual([200]);
-  expect(answers.filter(({ text }) => text.includes("Address"))).toHaveLength(100);
+  expect(answers.filter(({ text }) => text.includes("Address"))).toHaveLength(30);
 });
 
 test("an opened page can be opened again without digits, until the phone number changes", async () => {
