@@ -178,15 +178,15 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
     "PICTURES_S3_URL: must be set for pictures in a bucket",
     "PICTURES_S3_SECRET_ACCESS_KEY: must be set for pictures in a bucket",
   ],
-  [{ GEOCODER_URL }, "GEOCODER: must be photon, nominatim or pelias for GEOCODER_URL"],
-  [{ GEOCODER: "photon" }, "GEOCODER_URL: must be set to the geocoder's address for GEOCODER"],
+  [{ GEOCODER_URL }, "GEOCODER: must be photon, nominatim or pelias if GEOCODER_URL is set"],
+  [{ GEOCODER: "photon" }, "GEOCODER_URL: must be set to the geocoder's URL if GEOCODER is set"],
   [
     { GEOCODER: "photon", GEOCODER_URL, GEOCODER_KEY: "secret" },
     "GEOCODER_KEY: must not be set for photon, which takes no key",
   ],
   [
     { GEOCODER: "pelias", GEOCODER_URL, GEOCODER_KEY_HEADER: "X-Key" },
-    "GEOCODER_KEY: must be set for GEOCODER_KEY_HEADER",
+    "GEOCODER_KEY: must be set if GEOCODER_KEY_HEADER is set",
   ],
 ])("refuses variables that conflict or need another variable: %j", async (set, ...lines) => {
   const { code, stderr } = await runCommand(["serve"], set);

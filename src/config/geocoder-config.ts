@@ -28,16 +28,16 @@ export function readGeocoder(variables: Variables) {
   if (kind === undefined) {
     const set = Object.keys(GEOCODER_VARIABLES).find((name) => variables[name as keyof Variables]);
     if (set === undefined) return undefined;
-    throw new ConfigError(`GEOCODER: must be photon, nominatim or pelias for ${set}`);
+    throw new ConfigError(`GEOCODER: must be photon, nominatim or pelias if ${set} is set`);
   }
   if (url === undefined) {
-    throw new ConfigError("GEOCODER_URL: must be set to the geocoder's address for GEOCODER");
+    throw new ConfigError("GEOCODER_URL: must be set to the geocoder's URL if GEOCODER is set");
   }
   if (kind !== "pelias" && key !== undefined) {
     throw new ConfigError(`GEOCODER_KEY: must not be set for ${kind}, which takes no key`);
   }
   if (key === undefined && variables.GEOCODER_KEY_HEADER !== undefined) {
-    throw new ConfigError("GEOCODER_KEY: must be set for GEOCODER_KEY_HEADER");
+    throw new ConfigError("GEOCODER_KEY: must be set if GEOCODER_KEY_HEADER is set");
   }
   const header = variables.GEOCODER_KEY_HEADER ?? "Authorization";
   const attribution = variables.GEOCODER_ATTRIBUTION;

@@ -123,7 +123,7 @@ export const REASONS = {
     ],
     EXTERNAL_REFERENCE_TAKEN: [
       "e.g. external_reference: external_reference already belongs to the shipment SHP-4T8ZK2M0QWXE.",
-      "Use the shipment in `metadata`, or another reference.",
+      "Use the existing shipment (`shipment` in `metadata`), or another `external_reference`.",
     ],
     SLOT_FULL: [
       "e.g. pickup_window: pickup_window is full.",
@@ -135,7 +135,7 @@ export const REASONS = {
     ],
     QUOTE_USED: [
       "e.g. quote_id: quote_id was already booked as the shipment SHP-4T8ZK2M0QWXE.",
-      "Use the shipment in `metadata`, or request a new quote with `CreateQuote`.",
+      "Use the existing shipment (`shipment` in `metadata`), or request a new quote with `CreateQuote`.",
     ],
     SAVED_FILTER_NAME_TAKEN: ["name: You have saved another filter under this name.", "Choose another name."],
     OPERATOR_EMAIL_TAKEN: ["email: Another operator has this email.", "Update that operator, or use another email."],

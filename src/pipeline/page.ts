@@ -107,7 +107,7 @@ export function countThatFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => n
   return count;
 }
 
-/** Returns the size of a value as JSON, in bytes. A message with the same fields is never larger. */
+/** Returns the size of a value as JSON, in bytes. The protobuf encoding of the same fields is never larger. */
 export function jsonBytes(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

@@ -134,11 +134,11 @@ async function interleave<T, R>(all: readonly T[], measure: (one: T) => Promise<
 export interface Round extends Outcome {
   /** Processor time of the servers per request, in microseconds. `undefined` if unknown. */
   readonly cpuMicros: number | undefined;
-  /** Processor time of all database nodes, like `cpuMicros`. */
+  /** CPU time of all database nodes per request, in microseconds. `undefined` if unknown. */
   readonly databaseMicros: number | undefined;
-  /** Processor time of servers and database, like `cpuMicros`. */
+  /** CPU time of the servers and the database together, per request, in microseconds. `undefined` if unknown. */
   readonly allMicros: number | undefined;
-  /** Processor time of the coordinator, like `cpuMicros`. `undefined` if the database is not distributed. */
+  /** CPU time of the coordinator per request, in microseconds. `undefined` if the database is not distributed. */
   readonly coordinatorMicros: number | undefined;
   /** Share of the coordinator in the processor time of servers and database. */
   readonly coordinatorShare: number | undefined;

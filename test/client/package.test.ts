@@ -36,7 +36,7 @@ async function bundleBytes(program: string, external?: RegExp): Promise<number> 
   return gzipSync((output[0] as Rolldown.OutputChunk).code).byteLength;
 }
 
-/** Creates a folder with a program in which the package is installed. */
+/** Creates a folder that contains a program and has the package installed. */
 function consumerFolder(program: string): string {
   const folder = ownFolder("consumer");
   mkdirSync(join(folder, "node_modules"));

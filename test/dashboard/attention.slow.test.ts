@@ -166,7 +166,7 @@ describeDashboard("items that need attention", (dashboard) => {
     await entry(page).tap();
     await expect.poll(() => items(page).count()).toBe(4);
     await expectUsable(page);
-    await (await openWorkspaceMenu(page)).getByRole("link", { name: "To test mode" }).tap();
+    await (await openWorkspaceMenu(page)).getByRole("link", { name: "Switch to test mode" }).tap();
     await page.getByText("Nothing needs attention").waitFor();
     await page.getByRole("banner").getByText("Test mode", { exact: true }).waitFor();
   });
@@ -209,7 +209,7 @@ describeDashboard("items that need attention", (dashboard) => {
     const button = page.getByRole("button", { name: /^Workspace and account/ });
     await enter(page, button);
     await expect.poll(focused).toBe("Test");
-    for (const choice of ["Platform", "To test mode", "Account", "Sign out", "Test"]) {
+    for (const choice of ["Platform", "Switch to test mode", "Account", "Sign out", "Test"]) {
       await page.keyboard.press("ArrowDown");
       await expect.poll(focused).toBe(choice);
     }

@@ -32,7 +32,7 @@ describeDashboard("a workspace", (dashboard) => {
   test("switches to its test mode and back, which every page shows", async () => {
     const page = await open("/settings/webhooks");
     const { twin } = dashboard.workspace;
-    await (await openWorkspaceMenu(page)).getByRole("link", { name: "To test mode" }).click();
+    await (await openWorkspaceMenu(page)).getByRole("link", { name: "Switch to test mode" }).click();
     await page.waitForURL(`**/w/${twin.id}/settings/webhooks`);
     const header = page.getByRole("banner").first();
     const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");

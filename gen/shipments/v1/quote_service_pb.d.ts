@@ -575,8 +575,8 @@ export declare const BatchCreateQuotesResultSchema: GenMessage<BatchCreateQuotes
  */
 export declare const QuoteService: GenService<{
   /**
-   * Quotes a route and weight with a guaranteed price. If the route cannot be served, the response has no id. A
-   * window that cannot be booked is refused, as in a booking.
+   * Quotes a route and weight with a guaranteed price. If the route cannot be served, the response has no id. If
+   * a window cannot be booked, the call is refused with the same error as a booking.
    *
    * @generated from rpc shipments.v1.QuoteService.CreateQuote
    */

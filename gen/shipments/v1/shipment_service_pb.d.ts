@@ -3425,7 +3425,7 @@ export declare const CancelShipmentResponseSchema: GenMessage<CancelShipmentResp
 export declare const ShipmentService: GenService<{
   /**
    * Quotes a route and weight without storing anything. A route that cannot be served is not an error:
-   * `covered` is false. A window that cannot be booked is refused, as in a booking.
+   * `covered` is false. If a window cannot be booked, the call is refused with the same error as a booking.
    *
    * @generated from rpc shipments.v1.ShipmentService.QuoteShipment
    */

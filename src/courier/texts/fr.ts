@@ -89,7 +89,7 @@ export const fr: Texts = {
     SHIPMENT_NOT_FOUND: "Cet envoi ne vous est plus attribué.",
     SHIPMENT_STATE: "L’envoi a été modifié entre-temps.",
     NOT_VERIFIED: "La preuve de livraison manque.",
-    PIN_WRONG: "Le code est faux.",
+    PIN_WRONG: "Le code est incorrect.",
   },
   stateNow: (status) => `État actuel : ${status}.`,
   withPhoto: "avec photo",

@@ -16,7 +16,7 @@ const SYSTEMS = [
   [/\bLinux\b/, "Linux"],
 ] as const;
 
-/** Returns the common browser and system names of a `User-Agent` header: `Firefox on Linux`. */
+/** Converts a `User-Agent` header to readable names of the browser and operating system, such as `Firefox on Linux`. */
 export function browserText(userAgent: string): string {
   const find = (kinds: readonly (readonly [RegExp, string])[]) => kinds.find(([form]) => form.test(userAgent))?.[1];
   const browser = find(BROWSERS);

@@ -85,7 +85,7 @@ function OtherMode({ entered, pathname }: Parameters<typeof WorkspaceMenu>[0]) {
   if (href === undefined) return null;
   return (
     <div role="group" aria-label="Mode">
-      <a href={href}>{entered!.isTest ? "To live mode" : "To test mode"}</a>
+      <a href={href}>{entered!.isTest ? "Switch to live mode" : "Switch to test mode"}</a>
     </div>
   );
 }

@@ -93,7 +93,7 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
           ["Booking", bookingBlockers.length === 0 ? "Possible" : <a href={paths.attention()}>Not possible now</a>],
         ]}
       />
-      <p class="hint note">The operators of the platform change the name and the limits.</p>
+      <p class="hint note">Only platform operators can change the name and limits.</p>
     </Section>
   );
 }

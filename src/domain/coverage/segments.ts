@@ -27,7 +27,8 @@ export function meetingOf(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
   const sideOfB = sideOf(c, d, b);
   if (sideOfA * sideOfB > 0) return undefined;
   if (sideOfC === 0 && sideOfD === 0) return meetingOnOneLine(a, b, c, d);
-  // Each segment reaches the line of the other, so an endpoint on that line lies on the segment.
+  // Each segment touches or crosses the line through the other, so an endpoint on the other segment's line is also on
+  // that segment.
   if (sideOfC === 0) return c;
   if (sideOfD === 0) return d;
   if (sideOfA === 0) return a;

@@ -113,7 +113,7 @@ type Currency = Pick<Fees, "currency" | "minorDigits">;
 /** Replaces an invalid currency, so that the fees are still validated and all errors are reported together. */
 const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2 };
 
-/** Parses a currency. If it is invalid, adds an error and returns the probable currency. */
+/** Parses a currency code. If it is invalid, adds an error and returns a fallback, so that the fees are still validated. */
 function parseCurrency(value: unknown, faults: TariffFaults): Currency {
   const code = typeof value === "string" ? value.trim().toUpperCase() : "";
   const minorDigits = minorDigitsOf(code);

@@ -9,7 +9,10 @@ export interface WindowsOfRoute {
   readonly unchanged?: Partial<Record<End, BookedWindow | "no window">>;
 }
 
-/** Decides whether a covered route can have the requested windows, for quotes, bookings and updates. */
+/**
+ * Checks whether the requested windows can be booked on a covered route. Returns the fee or the violations. Used for
+ * quotes, bookings and updates.
+ */
 export function decideRoute(
   pricing: Pricing,
   route: Route,

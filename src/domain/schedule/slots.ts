@@ -64,11 +64,11 @@ function hasRoom({ startMs, endMs }: Span): boolean {
 }
 
 /**
- * Returns the first bookable window at or after a given window, with the same length or, if the schedule has slots, the
- * first slot. If there is none, returns the first bookable window regardless of the given window. Returns `undefined`
- * if no window can be booked up to the horizon.
+ * Returns the next bookable window at or after the start of `window`. If there is none, returns the earliest bookable
+ * window from now on, or `undefined` if there is none up to the horizon. The result is a slot if the schedule has slots.
+ * Otherwise it is as long as `window`.
  *
- * @param isFree whether a slot has a free place
+ * @param isFree returns whether a slot has capacity left
  */
 export function nextAvailable(
   calendar: Calendar,

@@ -25,7 +25,7 @@ export function mailContent({ publicUrl, signInPath, workspace }: SignInMail): M
     workspace === undefined
       ? `You requested a link to sign in to Shipments at ${host}.`
       : `You are invited to ${isolateText(workspace)}, a workspace on Shipments at ${host}.`;
-  const once = "The link can be used once and expires after 15 minutes. Then request a new link with your email at";
+  const once = "The link can be used once and expires after 15 minutes. To get a new link, enter your email address at";
   const ignore =
     workspace === undefined
       ? "If you did not request it, ignore this email. No one can sign in without the link."

@@ -57,7 +57,7 @@ export const LINK_READS: RateLimit = { rate: 5, burst: 100 };
  * streams through one proxy do not use up its connections.
  */
 export const LINK_STREAMS = { ofLink: 5, ofAddress: 20, ofProcess: 4_000 } as const;
-/** Maximum rate per address of payment provider events that are unverified or have no valid signature. */
+/** Rate limit per client address for payment provider events whose signature is invalid or not yet verified. */
 export const UNSIGNED_EVENTS: RateLimit = { rate: 10, burst: 200 };
 /** Limits on lookups of unknown credentials, which leave most database connections free for calls. */
 export const LOOKUPS = { concurrency: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;

@@ -117,7 +117,7 @@ function parseFault(text: string): readonly [name: string, count: number | undef
 function simulateError(): Refusal {
   return refuse(
     "FIELD_INVALID",
-    `Simulate must be one or more of these, separated by commas, each once: unavailable, rate_limited, slow=MS (up to ${MAX_SLOW_MS}), lose_answer and, for calls that write, in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to ${MAX_ATTEMPTS}).`,
+    `Simulate must be a comma-separated list of faults without duplicates. All calls: unavailable, rate_limited, lose_answer, slow=MS (up to ${MAX_SLOW_MS}). Writes only: in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to ${MAX_ATTEMPTS}).`,
     { subject: "simulate" },
   );
 }

@@ -23,7 +23,7 @@ export const de: TrackingTexts = {
   delivery: (window) => `Zustellung: ${window}`,
   eta: (time) => `Voraussichtlich ${time}`,
   overdue: (time) => `Erwartet war ${time}`,
-  atDoor: "Ihr Kurier ist an der Tür",
+  atDoor: "Ihr Kurier steht vor der Tür",
   courier: "Kurier",
   away: (distance) => `etwa ${distance} entfernt`,
   attempt: {

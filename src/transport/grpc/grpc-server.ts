@@ -37,7 +37,7 @@ const LIMITS = {
 const HTTP1 = /^(?!PRI )[A-Z]{3,7} [/*h]/;
 const NOT_HTTP2 = refuse(
   "REQUEST_MALFORMED",
-  "This port serves gRPC over HTTP/2. Use the port PORT for the JSON API and the dashboard.",
+  "This port serves gRPC over HTTP/2. The JSON API and the dashboard are on the HTTP port (setting PORT).",
 );
 /** Time until a connection is closed after GOAWAY, in milliseconds. */
 const GO_AWAY_MS = 1_000;

@@ -41,7 +41,7 @@ export const SEARCH_GUIDES = {
   name: "search_guides",
   title: "Searches the guides",
   description:
-    "Searches the guides and the API reference, which explain prices, windows, payments, the life of a shipment, refusals and limits.",
+    "Searches the guides and the API reference. They cover prices, delivery windows, payments, the shipment life cycle, errors and limits.",
   inputSchema: jsonSchemaOf(Request),
   outputSchema: jsonSchemaOf(Response),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },

@@ -105,7 +105,7 @@ describe("a sign-in link by email", () => {
 
 ${link}
 
-The link can be used once and expires after 15 minutes. Then request a new link with your email at
+The link can be used once and expires after 15 minutes. To get a new link, enter your email address at
 http://book.example.org/sign-in
 
 If you did not request it, ignore this email. No one can sign in without the link.

@@ -96,7 +96,7 @@ ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
   await takeStep(service, apiKey, shipment, "advance");
   await mailAbout(email, "Test: Ihre Lieferung ist unterwegs");
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
-  await mailAbout(email, "Test: Ihr Kurier ist an der Tür");
+  await mailAbout(email, "Test: Ihr Kurier steht vor der Tür");
   await data(as.recordAttempt({ shipment, reason: "nobody_there", note: "Dog" }));
   await mailAbout(email, "Test: Ihre Lieferung konnte nicht übergeben werden");
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));

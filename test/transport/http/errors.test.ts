@@ -414,7 +414,7 @@ test("HTTP/2 on the HTTP server names the gRPC port", async () => {
 });
 
 test.each(["", "x".repeat(200_000)])("HTTP/1.1 on the gRPC server names the JSON port", async (rest) => {
-  const text = "This port serves gRPC over HTTP/2. Use the port PORT for the JSON API and the dashboard.";
+  const text = "This port serves gRPC over HTTP/2. The JSON API and the dashboard are on the HTTP port (setting PORT).";
   const answer = await rawHttp(
     service.grpcUrl,
     `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: ${rest.length}\r\n\r\n${rest}`,

@@ -446,7 +446,7 @@ export declare type NewScheduleException = Message<"shipments.admin.v1.NewSchedu
   note: string;
 
   /**
-   * Capacity of each slot on this date, 1 to 100000. As on other dates if not set.
+   * Capacity of each slot on this date, 1 to 100000. Defaults to the schedule's capacity.
    *
    * @generated from field: optional int32 capacity = 4;
    */
@@ -1524,7 +1524,7 @@ export declare type PublishTariffRequest = Message<"shipments.admin.v1.PublishTa
   effectiveAt?: Timestamp | undefined;
 
   /**
-   * Reason for the version, for later readers. Up to 1000 characters.
+   * Note that explains why the version was published. Up to 1000 characters.
    *
    * @generated from field: optional string note = 5;
    */
@@ -1575,7 +1575,7 @@ export declare type PublishTariffRequestValid = Message<"shipments.admin.v1.Publ
   effectiveAt?: Timestamp | undefined;
 
   /**
-   * Reason for the version, for later readers. Up to 1000 characters.
+   * Note that explains why the version was published. Up to 1000 characters.
    *
    * @generated from field: optional string note = 5;
    */
@@ -2169,7 +2169,7 @@ export declare type RollBackTariffRequest = Message<"shipments.admin.v1.RollBack
   replaces?: number | undefined;
 
   /**
-   * Reason for the version, for later readers. Up to 1000 characters.
+   * Note that explains why the version was published. Up to 1000 characters.
    *
    * @generated from field: optional string note = 3;
    */
@@ -2204,7 +2204,7 @@ export declare type RollBackTariffRequestValid = Message<"shipments.admin.v1.Rol
   replaces: number;
 
   /**
-   * Reason for the version, for later readers. Up to 1000 characters.
+   * Note that explains why the version was published. Up to 1000 characters.
    *
    * @generated from field: optional string note = 3;
    */
