@@ -7,6 +7,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\bSHP-[0-9A-Z]{12}\b/g, "SHP-4T8ZK2M0QWXE"],
   [/\bquo_[\w-]{12,}(\.\.\.)?/g, "quo_AAAAB7hQOkHlASpWxZ..."],
   [/\bwh_[0-9a-f]{24}\b/g, "wh_0f4c1a9e7d2b6358c0a1e4f7"],
+  [/\bcou_[0-9a-f]{24}\b/g, "cou_..."],
+  [/\/c#[\w.-]{40,}/g, "/c#..."],
   [/\bkey_[0-9a-f]{24}\b/g, "key_7b1d9c3e5f2a8046b9d0c1e2"],
   [/\bwhsec_[\w+/=]{20,}/g, "whsec_..."],
   [/\bshp_(test_)?\w{20,}/g, "shp_$1..."],

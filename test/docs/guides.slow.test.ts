@@ -45,6 +45,7 @@ const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
   "shp_test_...": /shp_test_\w{20,}/g,
   "sho_...": /sho_\w{20,}/g,
   XXXX: /(?<=\.\.\.)\w{4}(?= until)/g,
+  "cou_...": /cou_[0-9a-f]{24}/g,
   "key_...": /key_[0-9a-f]{24}/g,
   "SHP-...": /SHP-[0-9A-Z]{12}/g,
   "wh_...": /wh_[0-9a-f]{24}/g,

@@ -6,6 +6,6 @@ export function documentedVariables(): string[] {
   const names = readdirSync("src/docs")
     .filter((name) => name.endsWith(".md"))
     .map((name) => readFileSync(join("src/docs", name), "utf8"))
-    .flatMap((guide) => [...guide.matchAll(/^\| `([A-Z][A-Z0-9_]*)` /gm)].map(([, name]) => name!));
+    .flatMap((guide) => [...guide.matchAll(/^(?:\||-) `([A-Z][A-Z0-9_]*)`/gm)].map(([, name]) => name!));
   return [...new Set(names)];
 }

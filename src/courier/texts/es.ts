@@ -9,7 +9,7 @@ export const es: Texts = {
   allDone: "Todas las paradas están hechas.",
   nextStop: "Próxima parada",
   laterStops: "Después",
-  moveFirst: "Hacer ahora",
+  moveFirst: "Ir aquí primero",
   notMoved: "El orden no ha cambiado. Compruebe la conexión e inténtelo de nuevo.",
   ended: "Hecho hoy",
   stop: { pickup: "Recogida", dropoff: "Entrega" },
