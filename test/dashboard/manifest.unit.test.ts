@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { ShipmentSchema, ShipmentStatus } from "../../gen/shipments/v1/shipment_pb.js";
-import { loadManifest } from "../../src/dashboard/print/manifest.ts";
+import { byCourier, loadManifest } from "../../src/dashboard/print/manifest.ts";
 import type { ShipmentFilters } from "../../src/dashboard/shipments/newest-shipments.ts";
 
 const DAY = "2026-12-01";
@@ -34,7 +34,7 @@ async function load(shipments: readonly ReturnType<typeof shipmentAt>[], isToday
     { day: DAY, isToday },
     new AbortController().signal,
   );
-  return { ...manifest, requests };
+  return { shipments: manifest, requests };
 }
 
 const at = (text: string) => timestampFromDate(new Date(text));
@@ -46,9 +46,7 @@ test("today's manifest contains all shipments without a time and late ones", asy
   const [first, second] = [shipmentAt("2026-12-01T09:00Z", "UTC", "2"), shipmentAt("2026-12-01T10:00Z")];
   const tomorrow = shipmentAt("2026-12-02T10:00Z");
   expect(await load([...untimed, late, first, second, tomorrow], true)).toEqual({
-    untimed,
-    late: [late],
-    timed: [first, second],
+    shipments: [...untimed, late, first, second],
     requests: [{ ...FILTERS, pickupBefore: at("2026-12-02T12:00Z") }],
   });
 });
@@ -66,9 +64,32 @@ test("another day's manifest contains the pickups on that local date, by time an
   ];
   const all = [inAuckland, others[0]!, second, first, others[1]!, inLosAngeles];
   expect(await load(all, false)).toEqual({
-    untimed: [],
-    late: [],
-    timed: [inAuckland, first, second, inLosAngeles],
+    shipments: [inAuckland, first, second, inLosAngeles],
     requests: [{ ...FILTERS, pickupFrom: at("2026-11-30T10:00Z"), pickupBefore: at("2026-12-02T12:00Z") }],
   });
+});
+
+test("groups by courier: positions in the run, then pickups at a time, then the nearest one", () => {
+  const of = (reference: string, name: string | undefined, fields: object = {}, sequence?: number) =>
+    create(ShipmentSchema, {
+      createdAt: at("2026-12-01T08:00Z"),
+      reference,
+      ...fields,
+      courier: name ? { name, sequence } : undefined,
+    });
+  const timed = { pickupWindow: { start: at("2026-12-01T09:00Z"), end: at("2026-12-01T10:00Z"), timeZone: "UTC" } };
+  const shipments = [
+    of("start", undefined, { createdAt: at("2026-12-01T07:00Z") }),
+    of("far", undefined, { pickupLat: 2 }),
+    of("near", undefined, { pickupLat: 1 }),
+    of("Grace's next", "Grace"),
+    of("Ada's second", "Ada", {}, 2),
+    of("Ada's first", "Ada", {}, 1),
+    of("Grace's timed", "Grace", timed),
+  ];
+  expect(byCourier(shipments).map(([courier, own]) => [courier, own.map(({ reference }) => reference)])).toEqual([
+    ["Ada", ["Ada's first", "Ada's second"]],
+    ["Grace", ["Grace's timed", "Grace's next"]],
+    ["", ["start", "near", "far"]],
+  ]);
 });

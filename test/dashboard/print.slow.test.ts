@@ -117,7 +117,7 @@ describeDashboard("exports and printed pages", (dashboard) => {
     await page.getByText("The receipt is available once the shipment is paid.").waitFor();
   });
 
-  test("today's manifest lists shipments without a time separately, and another day's only its own shipments", async () => {
+  test("a manifest lists the pickups of each courier, and another day's only its own", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey, id } = workspace;
@@ -129,7 +129,11 @@ describeDashboard("exports and printed pages", (dashboard) => {
       dropoff_instructions: "Ring twice",
       package_count: 3,
     });
-    const second = await bookAnd(service, apiKey, ["pay"], { pickup_address: "1 Broadway" });
+    const second = await bookAnd(service, apiKey, ["pay"], {
+      pickup_address: "1 Broadway",
+      recipient_phone: "+12125550100",
+    });
+    await service.as(apiKey).setCourier({ shipment: second["reference"], name: "Grace" });
     await book(service, apiKey);
     const sql = await connectTo(service.databaseUrl);
     const timed = await insertShipments(sql, {
@@ -153,16 +157,16 @@ describeDashboard("exports and printed pages", (dashboard) => {
       rowsOf(page, table)
         .getByRole("rowheader")
         .evaluateAll((cells) => cells.map((cell) => cell.firstChild!.textContent));
-    await expect.poll(() => references("At a chosen time: 2 shipments, 5 kg")).toEqual([timed[3], timed[1]]);
-    await expect
-      .poll(() => references("As soon as possible: 2 shipments, 5 kg"))
-      .toEqual([second["reference"], first["reference"]]);
-    const texts = await rowsOf(page, "As soon as possible: 2 shipments, 5 kg").last().innerText();
+    const unassigned = "No courier: 3 shipments, 7.5 kg";
+    await expect.poll(() => references(unassigned)).toEqual([timed[3], timed[1], first["reference"]]);
+    await expect.poll(() => references("Grace: 1 shipment, 2.5 kg")).toEqual([second["reference"]]);
+    await page.getByText(`${BOOKING.customer_name}, +12125550100`).waitFor();
+    const texts = await rowsOf(page, unassigned).last().innerText();
     expect(texts.trim().split(/\s*\n\s*/)).toEqual([
       first["reference"],
       "2.5 kg",
       "3 packages",
-      "2 Broadway",
+      "As soon as possible\t2 Broadway",
       "Mary Jackson, +17185550123",
       "Gate 4",
       BOOKING.dropoff_address,
@@ -183,11 +187,11 @@ describeDashboard("exports and printed pages", (dashboard) => {
     await expect.poll(() => shareOf("From")).toBeCloseTo(0.28, 2);
     await page.emulateMedia({ media: null });
     await page.getByLabel("Day of pickup").fill("2026-12-02");
-    await expect.poll(() => references("At a chosen time: 2 shipments, 5 kg")).toEqual([timed[2], timed[0]]);
+    await expect.poll(() => references("No courier: 2 shipments, 5 kg")).toEqual([timed[2], timed[0]]);
     await expect.poll(() => page.getByRole("table").count()).toBe(1);
     // An invalid day falls back to today.
     await page.goto(`/w/${id}/shipments/manifest?day=soon`);
-    await page.getByText("As soon as possible: 2 shipments, 5 kg").waitFor();
+    await page.getByText(unassigned).waitFor();
   });
 
   test("prints one page per label for selected shipments, however long their addresses", async () => {

@@ -3,26 +3,21 @@ import type { Client } from "@connectrpc/connect";
 import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { loadShipments } from "../shipments/newest-shipments.ts";
+import { byNearest } from "../shipments/stop-order.ts";
 import { bookedWindows } from "../shipments/windows.ts";
 import { localDate } from "../ui/local-time.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Shipments to pick up on a day, ordered by time and then by address. */
-export interface Manifest {
-  /** Overdue shipments from earlier days. Empty except on today's manifest. */
-  readonly late: readonly Shipment[];
-  readonly timed: readonly Shipment[];
-  /** Shipments to pick up as soon as possible. Empty except on today's manifest. */
-  readonly untimed: readonly Shipment[];
-}
-
-/** Loads the complete manifest for a day, such as `2026-12-01`, in each pickup's time zone. */
+/**
+ * Loads all shipments to pick up on a day, such as `2026-12-01`, in each pickup's time zone, by time and then by address.
+ * Today's manifest also has those that are overdue or to be picked up as soon as possible.
+ */
 export async function loadManifest(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   { day, isToday }: { readonly day: string; readonly isToday: boolean },
   signal: AbortSignal,
-): Promise<Manifest> {
+): Promise<readonly Shipment[]> {
   const { shipments } = await loadShipments(
     client,
     {
@@ -36,13 +31,35 @@ export async function loadManifest(
     Infinity,
   );
   const all = shipments.toSorted((a, b) => startMs(a) - startMs(b) || a.pickupAddress.localeCompare(b.pickupAddress));
-  const untimed = all.filter(({ pickupWindow }) => pickupWindow === undefined);
-  const timed = all.slice(untimed.length);
-  return {
-    late: isToday ? timed.filter((it) => dayOf(it) < day) : [],
-    timed: timed.filter((it) => dayOf(it) === day),
-    untimed,
-  };
+  return all.filter((it) => it.pickupWindow === undefined || dayOf(it) === day || (isToday && dayOf(it) < day));
+}
+
+/**
+ * Groups shipments by courier in the order of the route: first the stops that have a position, then those at a time, then
+ * each nearest one. Shipments without a courier come last.
+ */
+export function byCourier(
+  shipments: readonly Shipment[],
+): readonly (readonly [courier: string, readonly Shipment[]])[] {
+  const groups = [...Map.groupBy(shipments, ({ courier }) => courier?.name ?? "")];
+  return groups
+    .toSorted(([a], [b]) => Number(a === "") - Number(b === "") || a.localeCompare(b))
+    .map(([courier, own]) => [courier, inRouteOrder(own)]);
+}
+
+function inRouteOrder(shipments: readonly Shipment[]): readonly Shipment[] {
+  const placed = shipments.filter((it) => positionOf(it) < Infinity);
+  const others = shipments.filter((it) => positionOf(it) === Infinity);
+  return [
+    ...placed.toSorted((a, b) => positionOf(a) - positionOf(b)),
+    ...others.filter(({ pickupWindow }) => pickupWindow !== undefined),
+    ...byNearest(others.filter(({ pickupWindow }) => pickupWindow === undefined)),
+  ];
+}
+
+/** Returns the position in the courier's run, or infinity without one. */
+function positionOf({ courier }: Shipment): number {
+  return courier?.sequence ?? Infinity;
 }
 
 /** Returns the start of the pickup window, or 0 without a window, which sorts first. */
@@ -50,6 +67,7 @@ function startMs(shipment: Shipment): number {
   return bookedWindows(shipment).pickup?.start.getTime() ?? 0;
 }
 
-function dayOf(shipment: Shipment): string {
+/** Returns the day of the pickup window in its time zone. */
+export function dayOf(shipment: Shipment): string {
   return localDate(bookedWindows(shipment).pickup!.start, shipment.pickupWindow!.timeZone);
 }

@@ -24,7 +24,7 @@ import { DescriptionList } from "../ui/description-list.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import type { ComponentChildren } from "preact";
 import { Button } from "../ui/button.tsx";
-import { loadManifest, type Manifest } from "./manifest.ts";
+import { byCourier, dayOf, loadManifest } from "./manifest.ts";
 import "./print.css";
 
 /** Maximum number of labels. The list's selection and the points per request have the same limit. */
@@ -155,7 +155,7 @@ export function ManifestPage() {
   const isToday = day === now;
   const client = useClient(ShipmentService);
   const manifest = useQuery(
-    async (signal) => ({ day, ...(await loadManifest(client, { day, isToday }, signal)) }),
+    async (signal) => ({ day, shipments: await loadManifest(client, { day, isToday }, signal) }),
     [client, day, isToday],
   );
   return (
@@ -182,9 +182,9 @@ function dayText(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" }).format(new Date(day));
 }
 
-function ManifestSheet({ day, late, timed, untimed }: Manifest & { readonly day: string }) {
+function ManifestSheet({ day, shipments }: { readonly day: string; readonly shipments: readonly Shipment[] }) {
   const { name, isTest } = useWorkspace();
-  if (late.length + timed.length + untimed.length === 0) {
+  if (shipments.length === 0) {
     return (
       <Empty title={`No pickups on ${dayText(day)}`}>
         A manifest lists the paid shipments waiting for the courier.
@@ -197,21 +197,16 @@ function ManifestSheet({ day, late, timed, untimed }: Manifest & { readonly day:
         {name}, {dayText(day)}
       </h2>
       {isTest && <p>Test. Not for pickup.</p>}
-      <Pickups title="Late, from earlier days" shipments={late} textOf={windowText} />
-      <Pickups title="At a chosen time" shipments={timed} />
-      <Pickups title="As soon as possible" shipments={untimed} />
+      {byCourier(shipments).map(([courier, own]) => (
+        <Pickups key={courier} title={courier || "No courier"} shipments={own} day={day} />
+      ))}
       <p class="signature">Courier, time and signature</p>
     </article>
   );
 }
 
-function Pickups(props: {
-  readonly title: string;
-  readonly shipments: readonly Shipment[];
-  readonly textOf?: typeof hoursText;
-}) {
-  const { title, shipments, textOf = hoursText } = props;
-  if (shipments.length === 0) return null;
+function Pickups(props: { readonly title: string; readonly shipments: readonly Shipment[]; readonly day: string }) {
+  const { title, shipments, day } = props;
   const kilograms = shipments.reduce((sum, { weightKg }) => sum + weightKg, 0);
   return (
     <table>
@@ -222,25 +217,23 @@ function Pickups(props: {
         <tr>
           <th scope="col">Taken</th>
           <th scope="col">Shipment</th>
-          {shipments[0]?.pickupWindow && <th scope="col">Time</th>}
+          <th scope="col">Time</th>
           <th scope="col">From</th>
           <th scope="col">To</th>
         </tr>
       </thead>
       <tbody>
         {shipments.map((it) => (
-          <Pickup key={it.reference} shipment={it} textOf={textOf} />
+          <Pickup key={it.reference} shipment={it} day={day} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Pickup(props: { readonly shipment: Shipment; readonly textOf: typeof hoursText }) {
-  const { shipment, textOf } = props;
-  const { externalReference, packageCount, pickupWindow: window } = shipment;
+function Pickup({ shipment, day }: { readonly shipment: Shipment; readonly day: string }) {
+  const { externalReference, packageCount, recipientPhone } = shipment;
   const { pickupContactName, pickupContactPhone, pickupInstructions, dropoffInstructions } = shipment;
-  const { pickup } = bookedWindows(shipment);
   return (
     <tr>
       <td class="tick">
@@ -252,7 +245,7 @@ function Pickup(props: { readonly shipment: Shipment; readonly textOf: typeof ho
         {packageCount > 1 && <small>{numberText(packageCount)} packages</small>}
         {externalReference !== undefined && <small>{externalReference}</small>}
       </th>
-      {pickup && <td data-label="Time">{textOf(pickup, window!.timeZone)}</td>}
+      <td data-label="Time">{timeOf(shipment, day)}</td>
       <td data-label="From">
         {shipment.pickupAddress}
         <small>{[pickupContactName, pickupContactPhone].filter(Boolean).join(", ")}</small>
@@ -260,11 +253,19 @@ function Pickup(props: { readonly shipment: Shipment; readonly textOf: typeof ho
       </td>
       <td data-label="To">
         {shipment.dropoffAddress}
-        <small>{shipment.recipientName ?? shipment.customer?.name}</small>
+        <small>{[shipment.recipientName ?? shipment.customer?.name, recipientPhone].filter(Boolean).join(", ")}</small>
         <small>{dropoffInstructions}</small>
       </td>
     </tr>
   );
+}
+
+/** Returns the hours of the pickup, with the day if it is overdue. */
+function timeOf(shipment: Shipment, day: string): string {
+  const { pickup } = bookedWindows(shipment);
+  if (pickup === undefined) return "As soon as possible";
+  const { timeZone } = shipment.pickupWindow!;
+  return dayOf(shipment) < day ? `Late: ${windowText(pickup, timeZone)}` : hoursText(pickup, timeZone);
 }
 
 export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
