@@ -65,7 +65,7 @@ export function createReclaimQueue(deps: ReclaimDeps): LeasedQueue<DueReservatio
   const { em, slots } = deps;
   return {
     name: "slot_reservations",
-    outcomes: ["confirmed", "released", "cancelled"],
+    outcomes: ["confirmed", "released", "cancelled", "postponed"],
     pollMs: POLL_MS,
     concurrency: { total: CONCURRENCY, perWorkspace: CONCURRENCY },
     find: () => runStatement<DueReservation>(em, FIND_DUE),
@@ -81,10 +81,9 @@ export function createReclaimQueue(deps: ReclaimDeps): LeasedQueue<DueReservatio
         return "released";
       }
       if (due.isOverdue && own.status === "pending") {
-        if (!own.isProcessing) await cancelUnpaid(deps, caller, own.reference);
-        // A payment in process succeeds or fails later. After the cancellation, the place no longer exists.
-        await slots.postpone(place);
-        return "cancelled";
+        if (own.isProcessing) await slots.postpone(place);
+        else await cancelUnpaid(deps, caller, own.reference);
+        return own.isProcessing ? "postponed" : "cancelled";
       }
       const milligrams = toMilligrams(own.weightKg);
       // A change of the weight was not committed.

@@ -3,6 +3,7 @@ import { data, expectRefused } from "../../support/answers.ts";
 import { book, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
+import { queriesOf } from "../../support/query-log.ts";
 import { scheduleOf } from "../../support/schedules.ts";
 import { HURRIED, startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
@@ -40,7 +41,7 @@ const slot = (date: string, hour: string) => ({
   start: `2026-12-${date}T${hour}:00:00.000Z`,
   end: `2026-12-${date}T${String(Number(hour) + 1).padStart(2, "0")}:00:00.000Z`,
 });
-const booked = (window: object, fields: object = {}) =>
+const booked = (window: object | undefined, fields: object = {}) =>
   book(service, apiKey, { ...BOOKING, pickup_window: window, ...fields });
 const listed = async (date: string, key = apiKey, weight_kg = 2.5) =>
   (await service.as(key).listPickupSlots({ ...COVERED_ROUTE, weight_kg, from_date: `2026-12-${date}`, days: 1 })).body;
@@ -131,6 +132,16 @@ test("a slot of kilograms takes shipments up to their total weight", async () =>
   await data(heavy.updateShipment({ shipment, weight_kg: 4 }));
   expect((await left(6)).data[0]).toMatchObject({ remaining: 6, available: true });
   await expectCounted();
+});
+
+test("a booking without a limited slot sends no statement about slots", async () => {
+  const aboutSlots = async (fields: object) => {
+    const sent = await queriesOf(service.app.em, () => booked(undefined, fields));
+    // The queue of reservations also polls.
+    return sent.filter(({ sql }) => /\bslot/.test(sql) && !sql.includes("check_at <= now()")).map(({ sql }) => sql);
+  };
+  expect(await aboutSlots({})).toEqual([]);
+  expect((await aboutSlots({ pickup_window: slot("10", "07") })).length).toBeGreaterThan(0);
 });
 
 test("an exception has its own capacity", async () => {
