@@ -6,9 +6,9 @@ import { useRole } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { ACTS, ASSIGN } from "../shipments/acts.ts";
 import { useActs } from "../shipments/selection.tsx";
-import { StepDialog } from "../shipments/shipment-actions.tsx";
 import type { Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
+import { lazily } from "../ui/lazily.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 
@@ -25,6 +25,8 @@ export interface ShipmentsOfKind {
 interface Row extends AttentionSubject {
   readonly shipment: Shipment;
 }
+
+const StepDialog = lazily(() => import("../shipments/shipment-dialogs.tsx").then((it) => it.StepDialog));
 
 const BULK = [ASSIGN, ...ACTS];
 
