@@ -117,7 +117,7 @@ const filterValues = (fields: Readonly<Record<string, unknown>>): Record<string,
   name_contains: "other 7",
   suspended: false,
   figures: true,
-  order_by: "created_at",
+  order_by: "created_at desc",
   failed: true,
   newest_first: true,
   method: "CreateShipment",
@@ -135,7 +135,12 @@ const FILTER_COMBINATIONS: readonly ((values: Record<string, unknown>) => Record
 ];
 
 /** Indexes that only statements in `STATEMENTS_OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS` use. */
-const INDEXES_OF_OTHER_TESTS = ["payment_notice_of_test", "payment_connection_account"];
+const INDEXES_OF_OTHER_TESTS = [
+  "payment_notice_of_test",
+  "payment_connection_account",
+  "slot_by_twin",
+  "slot_reservation_by_holder",
+];
 
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
 
@@ -208,6 +213,8 @@ const RUN_BY_OTHER_TESTS = [
   "src/features/payments/stored-payment.ts",
   "src/features/payments/seal-connections.ts",
   "src/features/quotes/quote-keys.ts",
+  "src/features/shipments/reclaim-slots.ts",
+  "src/features/slots/slots.ts",
 ];
 
 test("checks every statement in the source", () => {
