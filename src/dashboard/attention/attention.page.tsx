@@ -9,14 +9,13 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useLive } from "../api/live.ts";
 import { useRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
-import { paths, settingsHref } from "../routes/paths.ts";
+import { paths, settingsHref, UNASSIGNED } from "../routes/paths.ts";
 import { sumText } from "../ui/format.ts";
 import type { Link } from "../ui/page.tsx";
 import { DialogButton } from "../ui/dialog.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { Time } from "../ui/values.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
-import { UNASSIGNED } from "../shipments/courier-run.ts";
 import type { RefundAct } from "../shipments/refunds-dialog.tsx";
 import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
 import { AttentionShipments, type ShipmentsOfKind, useAttentionActs } from "./attention-shipments.tsx";

@@ -98,6 +98,9 @@ export const paths = {
   }),
 };
 
+/** Value of the query parameter `courier` of the shipments list for shipments without a courier. */
+export const UNASSIGNED = "unassigned";
+
 export type SettingsPart = "workspace" | "members" | "payments" | "tracking" | "couriers" | "limits";
 
 /** Returns the URL of a settings section. Defaults to the page's workspace. */

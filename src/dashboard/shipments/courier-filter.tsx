@@ -1,8 +1,9 @@
 import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
+import { UNASSIGNED } from "../routes/paths.ts";
 import { SelectField } from "../ui/fields.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { UNASSIGNED, useCouriers } from "./courier-run.ts";
+import { useCouriers } from "./courier-run.ts";
 
 /** Shows the name of the courier that the list filters by. */
 export function CourierName({ value }: { readonly value: string }) {

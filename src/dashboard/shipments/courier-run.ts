@@ -4,9 +4,6 @@ import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 
-/** Value of the list filter `courier` for shipments without a courier. */
-export const UNASSIGNED = "unassigned";
-
 /** Loads a courier's open shipments of today, in the order of the run. */
 export async function loadRun(client: Client<typeof CourierService>, courier: string, signal?: AbortSignal) {
   const { data } = await client.getRun({ courier }, { signal });

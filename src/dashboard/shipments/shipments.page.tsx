@@ -5,7 +5,7 @@ import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
 import { useRole, useTimeZone } from "../api/session.ts";
-import { paths } from "../routes/paths.ts";
+import { paths, UNASSIGNED } from "../routes/paths.ts";
 import { useLocation } from "../routes/router.ts";
 import { choicesOf } from "../ui/description-list.tsx";
 import { daysOf, today, LinkChoice } from "../ui/days.tsx";
@@ -26,7 +26,6 @@ import {
   type View,
   viewOf,
 } from "./queues.tsx";
-import { UNASSIGNED } from "./courier-run.ts";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import type { ExportProps } from "./export-dialog.tsx";
 import { ColumnChooser } from "./shipment-columns.tsx";
