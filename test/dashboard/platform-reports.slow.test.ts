@@ -47,7 +47,7 @@ describeDashboard("platform reports", (dashboard) => {
       await expect
         .poll(() => renamed!.getByRole("cell").allTextContents())
         .toEqual([
-          expect.stringMatching(/^[A-Z][a-z]{2} \d+, \d{4}, \d+:\d\d/),
+          expect.stringMatching(/^[A-Z][a-z]{2} \d+, \d+:\d\d:\d\d [AP]M$/),
           "Test owner (operator) renamed the workspace “Before”DetailsName: “Before” before, now “After”",
         ]);
       const difference = renamed!.getByText("“Before” before, now “After”");

@@ -16,7 +16,6 @@ import { account, SignedIn, useAccount, useIsTest, WorkspaceId } from "../api/se
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
 import { componentOf, findPage, isOfTestMode, isPlatformPath, loadPage } from "./pages.ts";
-import { HomePage, NoOperatorPage } from "./home.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
 import { Layout } from "./layout.tsx";
 import { OpenDialog } from "../ui/dialog.tsx";
@@ -28,6 +27,9 @@ import { paths, workspaceIn } from "../routes/paths.ts";
 import { useLocation } from "../routes/router.ts";
 import "./sign-in.css";
 
+const home = () => import("./home.tsx");
+const HomePage = lazily(() => home().then((it) => it.HomePage));
+const NoOperatorPage = lazily(() => home().then((it) => it.NoOperatorPage));
 const signIn = () => import("./sign-in.tsx");
 const SignInPage = lazily(() => signIn().then((it) => it.SignInPage));
 const AfterPaymentPage = lazily(() => signIn().then((it) => it.AfterPaymentPage));
