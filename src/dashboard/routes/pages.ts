@@ -107,6 +107,11 @@ export const PAGES = {
     icon: "M9.8 3.2 12.8 6.2 5.8 13.2H2.8v-3ZM8.3 4.7l3 3",
   },
   tariffDraft: { path: "/platform/drafts/:draft" },
+  slots: {
+    path: "/platform/slots",
+    label: "Slots",
+    icon: "M8 14.2A6.2 6.2 0 1 0 8 1.8a6.2 6.2 0 0 0 0 12.4ZM8 4.5V8l2.5 1.5",
+  },
   platformWorkspaces: {
     path: "/platform/workspaces",
     label: "Workspaces",

@@ -1,0 +1,253 @@
+import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { useState } from "preact/hooks";
+import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
+import { type LimitedSlot, SlotService } from "../../../gen/shipments/admin/v1/slot_service_pb.js";
+import type { TariffSchedule } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { SlotCapacityUnit } from "../../../gen/shipments/v1/window_pb.js";
+import { useOperatorRole } from "../api/session.ts";
+import { useRepeat, useRpc } from "../api/use-query.ts";
+import { paths } from "../routes/paths.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
+import { LinkChoice, today } from "../ui/days.tsx";
+import { Badge, type Label } from "../ui/description-list.tsx";
+import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
+import { numberFrom, numberText } from "../ui/format.ts";
+import { addDays, localDate } from "../ui/local-time.ts";
+import { Empty, Page } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { type Column, ListView } from "../ui/table.tsx";
+import { useTariffInForce } from "./tariff-view.tsx";
+import "./tariffs.css";
+
+/** Poll interval to show new bookings, in milliseconds. */
+const POLL_MS = 15_000;
+/** Number of days that the API lists at most: two weeks. */
+const DAYS = 14;
+/** Share of the capacity above which a slot is marked. */
+const NEARLY_FULL = 0.9;
+const MAX_CAPACITY = 100_000;
+
+/** Shows the upcoming slots that have a capacity, for one schedule and week. */
+export function SlotsPage() {
+  const inForce = useTariffInForce();
+  return (
+    <Page title="Slots">
+      <QueryView query={inForce}>
+        {(tariff) => (tariff === null ? <NoCapacity /> : <Schedules version={tariff.version} />)}
+      </QueryView>
+    </Page>
+  );
+}
+
+function NoCapacity() {
+  return (
+    <Empty title="No slot has a capacity" link={{ label: "Show drafts", href: paths.tariffDrafts() }}>
+      Set the capacity of a schedule in a draft and publish it.
+    </Empty>
+  );
+}
+
+function Schedules({ version }: { readonly version: number }) {
+  const schedules = useRpc(TariffService.method.getTariffVersionSchedules, { version }, { version });
+  const chosen = useLocation().query.get("schedule");
+  return (
+    <QueryView query={schedules}>
+      {({ data }) => {
+        const limited = data!.schedules.filter(isLimited);
+        const schedule = limited.find(({ name }) => name === chosen) ?? limited[0];
+        return schedule === undefined ? <NoCapacity /> : <Slots schedule={schedule} of={limited} />;
+      }}
+    </QueryView>
+  );
+}
+
+function isLimited({ capacity, exceptions }: TariffSchedule): boolean {
+  return capacity !== undefined || exceptions.some((exception) => exception.capacity !== undefined);
+}
+
+interface SlotsProps {
+  readonly schedule: TariffSchedule;
+  /** All schedules with a capacity. */
+  readonly of: readonly TariffSchedule[];
+}
+
+function Slots({ schedule: { name, timeZone }, of }: SlotsProps) {
+  const week = useLocation().query.get("week") === "next" ? "next" : "";
+  const first = today(timeZone);
+  const next = addDays(first, 7);
+  return (
+    <>
+      <div class="day-range">
+        <LinkChoice
+          label="Week"
+          name="week"
+          choices={[
+            ["", weekText(first)],
+            ["next", weekText(next)],
+          ]}
+          current={week}
+        />
+        {of.length > 1 && (
+          <div class="filters">
+            <SelectField
+              name="schedule"
+              label="Schedule"
+              value={name}
+              choices={of.map((schedule) => [schedule.name, schedule.name])}
+              onInput={(schedule) => changeQuery({ schedule })}
+            />
+          </div>
+        )}
+      </div>
+      <SlotList key={name} schedule={name} timeZone={timeZone} isShown={(date) => date >= next === (week === "next")} />
+    </>
+  );
+}
+
+function SlotList(props: {
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly isShown: (date: string) => boolean;
+}) {
+  const { schedule, timeZone, isShown } = props;
+  const mayChange = useOperatorRole(OperatorRole.OPERATOR);
+  const list = useRpc(SlotService.method.listSlots, { schedule, days: DAYS });
+  useRepeat(list.reload, POLL_MS);
+  const shown = list.data?.data.filter(
+    ({ start, end }) => isShown(localDate(timestampDate(start!), timeZone)) && timestampMs(end!) > Date.now(),
+  );
+  return (
+    <ListView
+      query={{ ...list, data: shown && { data: shown } }}
+      quiet
+      label="Slots"
+      isList
+      columns={columnsFor(schedule, timeZone, mayChange)}
+      keyOf={({ start }) => String(timestampMs(start!))}
+      empty={<Empty title="No slots with a capacity in this week" />}
+    />
+  );
+}
+
+/** Formats a week by its first date: `Nov 28 – Dec 4`. */
+function weekText(first: string): string {
+  const format = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
+  return format.formatRange(new Date(first), new Date(addDays(first, 6)));
+}
+
+function columnsFor(schedule: string, timeZone: string, mayChange: boolean): readonly Column<LimitedSlot>[] {
+  // The name of the zone distinguishes the two slots of a repeated hour.
+  const format = new Intl.DateTimeFormat(undefined, {
+    weekday: "short",
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    timeZone,
+    timeZoneName: "short",
+  });
+  const timeOf = ({ start, end }: LimitedSlot) => format.formatRange(timestampDate(start!), timestampDate(end!));
+  const columns: readonly Column<LimitedSlot>[] = [
+    { header: "Slot", selfEvident: true, cell: (slot) => <strong class="slot-time">{timeOf(slot)}</strong> },
+    { header: "State", selfEvident: true, cell: (slot) => <StateBadge slot={slot} /> },
+    {
+      header: "Booked",
+      align: "end",
+      cell: (slot) => (
+        <>
+          {amountText(takenOf(slot), slot)}
+          {slot.held > 0 && <span class="line minor">{amountText(slot.held, slot)} held</span>}
+        </>
+      ),
+    },
+    { header: "Capacity", align: "end", cell: (slot) => amountText(slot.capacity, slot) },
+    { header: "Remaining", align: "end", cell: (slot) => amountText(slot.remaining, slot) },
+    { header: "Booked share", selfEvident: true, spare: true, cell: (slot) => <Gauge slot={slot} /> },
+  ];
+  if (!mayChange) return columns;
+  const change: Column<LimitedSlot> = {
+    header: "Actions",
+    selfEvident: true,
+    align: "end",
+    cell: (slot) => {
+      const time = timeOf(slot);
+      return (
+        <DialogButton label={`Change capacity of ${time}`} dialog={<CapacityDialog {...{ schedule, slot, time }} />}>
+          Change
+        </DialogButton>
+      );
+    },
+  };
+  return [...columns, change];
+}
+
+function isCapacity(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= MAX_CAPACITY;
+}
+
+interface SlotProps {
+  readonly slot: LimitedSlot;
+}
+
+function takenOf({ booked, held }: LimitedSlot): number {
+  return booked + held;
+}
+
+function amountText(amount: number, { unit }: LimitedSlot): string {
+  return numberText(amount) + (unit === SlotCapacityUnit.KILOGRAMS ? " kg" : "");
+}
+
+function stateOf(slot: LimitedSlot): Label | undefined {
+  if (slot.capacity === 0) return ["Closed", "neutral"];
+  if (slot.remaining === 0) return ["Full", "bad"];
+  return takenOf(slot) > NEARLY_FULL * slot.capacity ? ["Nearly full", "attention"] : undefined;
+}
+
+function StateBadge({ slot }: SlotProps) {
+  const state = stateOf(slot);
+  return state ? <Badge tone={state[1]}>{state[0]}</Badge> : null;
+}
+
+function Gauge({ slot }: SlotProps) {
+  const share = slot.capacity === 0 ? 0 : Math.min(takenOf(slot) / slot.capacity, 1);
+  return (
+    <svg class={`gauge ${stateOf(slot)?.[1] ?? ""}`} viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
+      <rect width={share} height="1" />
+    </svg>
+  );
+}
+
+function CapacityDialog({ schedule, slot, time }: SlotProps & { readonly schedule: string; readonly time: string }) {
+  const [text, setText] = useState(String(slot.capacity));
+  const typed = numberFrom(text);
+  // The service refuses -1 with the bounds.
+  const capacity = typed === undefined || isCapacity(typed) ? typed : -1;
+  const taken = takenOf(slot);
+  const stay = taken === 1 ? "is booked. It stays" : "are booked. They stay";
+  return (
+    <RpcDialog
+      method={SlotService.method.setSlotCapacity}
+      title={`Capacity of ${time}`}
+      submit="Save capacity"
+      request={{ schedule, start: slot.start!, capacity }}
+      done="Capacity changed."
+    >
+      <TextField
+        name="capacity"
+        label={slot.unit === SlotCapacityUnit.KILOGRAMS ? "Capacity, kg" : "Capacity, shipments"}
+        hint="0 closes the slot. Leave empty to restore the tariff’s capacity."
+        numeric
+        optional
+        value={text}
+        onInput={setText}
+      />
+      {capacity !== undefined && capacity >= 0 && capacity < taken && (
+        <p class="problem attention" role="status">
+          {amountText(taken, slot)} {stay} booked, and nothing more can be booked.
+        </p>
+      )}
+    </RpcDialog>
+  );
+}
