@@ -21,6 +21,8 @@ export const MAX_MEMBERS = 200;
 export const MAX_API_KEYS = 10;
 /** Maximum number of active API keys in one workspace, including keys with an expiry. */
 export const MAX_WORKING_API_KEYS = 20;
+/** Maximum number of quotes of one workspace that hold slots. */
+export const MAX_HOLDS = 50;
 export const MAX_METADATA_KEYS = 20;
 /** Maximum number of running simulations in one test twin. */
 export const MAX_SIMULATIONS = 1_000;

@@ -2,6 +2,7 @@ import {
   MAX_API_KEYS,
   MAX_COURIER_LINKS,
   MAX_COURIERS,
+  MAX_HOLDS,
   MAX_MEMBERS,
   MAX_SAVED_FILTERS,
   MAX_SIMULATIONS,
@@ -336,6 +337,10 @@ export const REASONS = {
     ],
   }),
   ...answered("ResourceExhausted", 422, {
+    HOLD_LIMIT: [
+      `hold: The workspace has reached its limit of ${MAX_HOLDS} quotes that hold slots. Book one, or wait until one expires.`,
+      "Book a quote, or wait.",
+    ],
     SIMULATION_LIMIT: [
       `simulation: Test mode has reached its limit of ${MAX_SIMULATIONS} running simulations. Wait until some simulations end, advance the test clock, or delete the test data.`,
       "Wait, advance the test clock, or delete test data.",

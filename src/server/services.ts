@@ -54,6 +54,7 @@ import { createBookShipment } from "../features/shipments/create-shipment.ts";
 import { createFindShipment } from "../features/shipments/find-shipment.ts";
 import { getRun } from "../features/shipments/get-run.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
+import { holdSlot } from "../features/shipments/hold-slot.ts";
 import { mergeCustomers } from "../features/shipments/merge-customers.ts";
 import { SLOT_FUNCTIONS, type SlotDeps } from "../features/slots/slot-functions.ts";
 import { COVERAGE_FUNCTIONS, type CoverageDeps } from "../features/tariffs/coverage/coverage-functions.ts";
@@ -138,7 +139,7 @@ export function implementServices(base: ServiceDeps): {
   return {
     rpcs: [
       ...list(ShipmentService, { ...SHIPMENT_FUNCTIONS, ...changes }, changes),
-      ...list(QuoteService, QUOTE_FUNCTIONS),
+      ...list(QuoteService, { ...QUOTE_FUNCTIONS, holdSlot }),
       ...list(CustomerService, { ...CUSTOMER_FUNCTIONS, mergeCustomers }),
       ...list(WorkspaceService, {
         getWorkspace,

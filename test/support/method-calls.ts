@@ -5,7 +5,7 @@ import { http } from "../../gen/google/api/annotations_pb.js";
 import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import type { StripeStandIn } from "../stripe/stand-in.ts";
 import { exampleBody } from "./api-description.ts";
-import { book, bookAnd, BOOKING, NO_REFERENCE, PAYMENT } from "./bookings.ts";
+import { book, bookAnd, BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "./bookings.ts";
 import { httpCalls, pathFields } from "./described-services.ts";
 import { eventually } from "./eventually.ts";
 import type { Answer } from "./client.ts";
@@ -158,6 +158,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
       return schedule["name"];
     },
     "SetSlotCapacity.capacity": 4,
+    "HoldSlot.quote_id": async () => (await service.as(apiKey).createQuote(COVERED_ROUTE)).body.id,
     "SlotService.start": () => new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000).toISOString(),
     draft: ({ name }) => (name === "PublishTariff" ? newDraft() : anyDraft()),
     fees: { currency: mark, base_fee: text, rate_per_km: mark, tiers: [] },

@@ -568,6 +568,112 @@ export declare type BatchCreateQuotesResultValid = Message<"shipments.v1.BatchCr
 export declare const BatchCreateQuotesResultSchema: GenMessage<BatchCreateQuotesResult, {validType: BatchCreateQuotesResultValid}>;
 
 /**
+ * @generated from message shipments.v1.HoldSlotRequest
+ */
+export declare type HoldSlotRequest = Message<"shipments.v1.HoldSlotRequest"> & {
+  /**
+   * Id of an unused quote of the workspace.
+   *
+   * @generated from field: string quote_id = 1;
+   */
+  quoteId: string;
+};
+
+/**
+ * @generated from message shipments.v1.HoldSlotRequest
+ */
+export declare type HoldSlotRequestValid = Message<"shipments.v1.HoldSlotRequest"> & {
+  /**
+   * Id of an unused quote of the workspace.
+   *
+   * @generated from field: string quote_id = 1;
+   */
+  quoteId: string;
+};
+
+/**
+ * Describes the message shipments.v1.HoldSlotRequest.
+ * Use `create(HoldSlotRequestSchema)` to create a new message.
+ */
+export declare const HoldSlotRequestSchema: GenMessage<HoldSlotRequest, {validType: HoldSlotRequestValid}>;
+
+/**
+ * Places that a quote holds. Only `quote_id` is set if none of the quote's slots is limited.
+ *
+ * @generated from message shipments.v1.HoldSlotResponse
+ */
+export declare type HoldSlotResponse = Message<"shipments.v1.HoldSlotResponse"> & {
+  /**
+   * Quote id.
+   *
+   * @generated from field: string quote_id = 1;
+   */
+  quoteId: string;
+
+  /**
+   * Time until which the windows are held: the expiry of the quote.
+   *
+   * @generated from field: google.protobuf.Timestamp held_until = 2;
+   */
+  heldUntil?: Timestamp | undefined;
+
+  /**
+   * Held pickup window. Unset if its slot is not limited.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow pickup_window = 3;
+   */
+  pickupWindow?: AcceptedWindow | undefined;
+
+  /**
+   * Held dropoff window. Unset if its slot is not limited.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 4;
+   */
+  dropoffWindow?: AcceptedWindow | undefined;
+};
+
+/**
+ * Places that a quote holds. Only `quote_id` is set if none of the quote's slots is limited.
+ *
+ * @generated from message shipments.v1.HoldSlotResponse
+ */
+export declare type HoldSlotResponseValid = Message<"shipments.v1.HoldSlotResponse"> & {
+  /**
+   * Quote id.
+   *
+   * @generated from field: string quote_id = 1;
+   */
+  quoteId: string;
+
+  /**
+   * Time until which the windows are held: the expiry of the quote.
+   *
+   * @generated from field: google.protobuf.Timestamp held_until = 2;
+   */
+  heldUntil?: Timestamp | undefined;
+
+  /**
+   * Held pickup window. Unset if its slot is not limited.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow pickup_window = 3;
+   */
+  pickupWindow?: AcceptedWindowValid | undefined;
+
+  /**
+   * Held dropoff window. Unset if its slot is not limited.
+   *
+   * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 4;
+   */
+  dropoffWindow?: AcceptedWindowValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.HoldSlotResponse.
+ * Use `create(HoldSlotResponseSchema)` to create a new message.
+ */
+export declare const HoldSlotResponseSchema: GenMessage<HoldSlotResponse, {validType: HoldSlotResponseValid}>;
+
+/**
  * Creates quotes with a guaranteed price. A booking with the quote's id has the quote's price, even if the
  * tariff has changed.
  *
@@ -594,6 +700,17 @@ export declare const QuoteService: GenService<{
     methodKind: "unary";
     input: typeof BatchCreateQuotesRequestSchema;
     output: typeof BatchCreateQuotesResponseSchema;
+  },
+  /**
+   * Holds a place for a quote in the limited slots of its windows until the quote expires. A booking with the quote
+   * takes the place. Repeated calls keep the same place. Fails for the same reasons as a booking with the quote.
+   *
+   * @generated from rpc shipments.v1.QuoteService.HoldSlot
+   */
+  holdSlot: {
+    methodKind: "unary";
+    input: typeof HoldSlotRequestSchema;
+    output: typeof HoldSlotResponseSchema;
   },
 }>;
 

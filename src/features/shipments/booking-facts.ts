@@ -1,6 +1,8 @@
 import type { CreateShipmentRequest, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { loadByOwner } from "../../db/by-owner.ts";
 import { readRecordId } from "../../db/columns.ts";
+import type { EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { mergedWithId, mergedWithName } from "../customers/customer-alias.entity.ts";
 import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
@@ -43,6 +45,9 @@ export interface BookingFacts extends QuoteFacts {
   readonly simulations: number;
 }
 
+/** Facts that decide the price of a booking with a quote. */
+export type PriceFacts = QuoteFacts & Pick<BookingFacts, "providerState">;
+
 type OwnFacts = Omit<BookingFacts, "newCustomerId" | "tariffVersion" | "voidedBelow" | "simulations">;
 
 /**
@@ -66,6 +71,14 @@ export async function loadBookingFacts(tx: Transaction, bookings: readonly Booki
     newCustomerId: ids[i]!,
     simulations: simulations[i]!,
   }));
+}
+
+/** Loads the facts that decide the price of a booking with a quote. */
+export async function loadPriceFacts(em: EntityManager, { id, terms }: NamedQuote): Promise<PriceFacts> {
+  const [provider] = await runStatement<{ state: ConnectionState }>(em, PROVIDER, [terms.workspace]);
+  const [used] = await runStatement<{ reference: string }>(em, USED_QUOTE, [terms.workspace, id]);
+  const [row] = await runStatement<Pick<PriceFacts, "voidedBelow">>(em, VOIDED_BELOW, [terms.tariffVersion]);
+  return { providerState: provider?.state ?? null, usedBy: used?.reference ?? null, ...row! };
 }
 
 /** Returns the highest tariff version that voids any of the named quotes. Skips the query if there are no quotes. */
@@ -97,6 +110,8 @@ const VOIDED_BELOW = `
   select max(version) as "voidedBelow" from tariff_version
   where version > $1 and not honours_quotes
     and effective_at <= statement_timestamp() and called_off_at is null`;
+
+const USED_QUOTE = "select reference from used_quote where workspace_id = $1 and quote_id = $2";
 
 const customerWhere = (condition: string) => `
     select ${customerJson("customer")} as customer from customer

@@ -23,7 +23,7 @@ import { NO_WINDOWS, type WindowsDecision } from "../../domain/schedule/decide-w
 import { fixedViolation, Refusal, refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
-import type { Booking, BookingFacts } from "./booking-facts.ts";
+import type { Booking, BookingFacts, PriceFacts } from "./booking-facts.ts";
 import { quotedPrice, priceFacts, routeWithQuote, windowsWithQuote, withQuotedFees } from "./quoted-price.ts";
 
 export interface AcceptedBooking extends Booking {
@@ -59,12 +59,30 @@ export function checkBooking(
   }
 }
 
-function acceptBooking(
-  booking: Booking,
-  facts: BookingFacts,
-  { version, pricing }: PricedTariff,
+function acceptBooking(booking: Booking, facts: BookingFacts, tariff: PricedTariff, now: Date): AcceptedBooking {
+  const { request, quote } = booking;
+  const { route, windows, priced } = priceBooking(booking, facts, tariff, now);
+  assertExpectedPrice(priced, request);
+  if (facts.takenBy !== null) throw referenceTakenError(facts.takenBy);
+  const metadata = mergeMetadata({}, request.metadata);
+  const by =
+    quote === undefined
+      ? { tariffVersion: tariff.version, fees: tariff.pricing.fees, windows }
+      : { tariffVersion: quote.terms.tariffVersion, fees: quote.fees, windows: withQuotedFees(windows, quote.terms) };
+  return { ...booking, ...by, facts, route, priced, metadata };
+}
+
+/**
+ * Prices a booking with its quote, or else with the tariff in force.
+ *
+ * @throws Refusal all violations of the route, the windows and the payment provider, or else the error of `quotedPrice`
+ */
+export function priceBooking(
+  booking: Pick<Booking, "request" | "quote">,
+  facts: PriceFacts,
+  { pricing }: PricedTariff,
   now: Date,
-): AcceptedBooking {
+): Pick<AcceptedBooking, "route" | "windows" | "priced"> {
   const { request, quote } = booking;
   const requested = requestedRoute(booking);
   const result = quoteRoute(pricing, requested.route);
@@ -79,21 +97,10 @@ function acceptBooking(
   const current = withWindowFee(result as CoveredQuote, decision.feeMinor);
   const priced =
     request.quoteId === undefined ? current : quotedPrice(request, quote, facts, { current, nowMs: now.getTime() });
-  assertExpectedPrice(priced, request);
-  if (facts.takenBy !== null) throw referenceTakenError(facts.takenBy);
-  const metadata = mergeMetadata({}, request.metadata);
-  const by =
-    quote === undefined
-      ? { tariffVersion: version, fees: pricing.fees, windows: decision.windows }
-      : {
-          tariffVersion: quote.terms.tariffVersion,
-          fees: quote.fees,
-          windows: withQuotedFees(decision.windows, quote.terms),
-        };
-  return { ...booking, ...by, facts, route: requested.route, priced, metadata };
+  return { route: requested.route, windows: decision.windows, priced };
 }
 
-function requestedRoute({ request, quote }: Booking): RequestedRoute {
+function requestedRoute({ request, quote }: Pick<Booking, "request" | "quote">): RequestedRoute {
   return request.quoteId === undefined
     ? { route: routeOf(request as CreateShipmentRequestValid), windows: windowsOf(request) }
     : { route: routeWithQuote(request, quote), windows: windowsWithQuote(request, quote) };

@@ -63,6 +63,7 @@ const LOCK = "select from slot where id = $1 for update";
 
 /**
  * Reserves a place, or changes the weight of a reserved place. Increments the counter only if the capacity allows it.
+ * A booking with a quote that holds the place does not shorten the hold: it may fail. `CONFIRM` sets its reference.
  */
 const RESERVE = `
   with held as (
@@ -84,12 +85,15 @@ const RESERVE = `
     insert into slot_reservation
       (slot_id, holder, workspace_id, reference, milligrams, attempt, pay_by, check_at)
     select $1, $2, $6::bigint, $7::text, $3::bigint, $8::uuid,
-      coalesce((select min(pay_by) from slot_reservation where holder = $2), $9::timestamptz),
+      coalesce(
+        (select min(pay_by) from slot_reservation where holder = $2 and reference is not null), $9::timestamptz),
       now() + $10::int * interval '1 s'
     from counted
     on conflict (slot_id, holder) do update
-    set reference = excluded.reference, milligrams = excluded.milligrams, attempt = excluded.attempt,
-      pay_by = excluded.pay_by, check_at = excluded.check_at
+    set reference = case when excluded.reference is not null then slot_reservation.reference end,
+      milligrams = excluded.milligrams, attempt = excluded.attempt, pay_by = excluded.pay_by,
+      check_at = case when slot_reservation.reference is null
+        then greatest(slot_reservation.check_at, excluded.check_at) else excluded.check_at end
   )
   select exists(select from counted) as "isReserved", coalesce((select is_new from counted), false) as "isNew"`;
 
@@ -123,6 +127,11 @@ const CORRECT = `
 const WATCH_TWIN = `
   update slot_reservation set check_at = now() where slot_id in (select id from slot where twin_id = $1)`;
 
+const COUNT_HOLDS = `
+  select count(distinct holder)::int as count from slot_reservation
+  where workspace_id = $1 and reference is null and holder <> $2
+    and check_at > now() and check_at <= now() + interval '1 hour'`;
+
 const LOADS = `
   select (extract(epoch from starts_at) * 1000)::float8 as "startMs",
     (extract(epoch from ends_at) * 1000)::float8 as "endMs",
@@ -133,18 +142,20 @@ const LOADS = `
 
 export type Slots = ReturnType<typeof createSlots>;
 
-/** Creates the store of reserved places. Its statements are not part of the caller's transaction. */
+/**
+ * Creates the store of reserved places. Its statements are part of the transaction of `em`. If `em` has none, each
+ * function runs in one round trip and one transaction.
+ */
 export function createSlots(em: EntityManager) {
-  /** Sends statements in one round trip and one transaction. Locks counters in order to avoid deadlocks. */
-  const send = <Row>(counters: readonly SlotKey[], add: boolean, statements: readonly Statement[]) => {
+  /** Sends statements. Locks counters in order to avoid deadlocks. */
+  const send = async <Row>(counters: readonly SlotKey[], add: boolean, statements: readonly Statement[]) => {
     const slots = [...new Map(counters.map((slot) => [slotId(slot), slot]))].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return inBatches(em, (sendOne) => {
-      for (const [id, slot] of slots) {
-        if (add) sendOne(...addition(id, slot)).catch(() => undefined);
-        sendOne(LOCK, [id]).catch(() => undefined);
-      }
-      return Promise.all(statements.map(([sql, values]) => sendOne<Row>(sql, values)));
-    });
+    const locks = slots.flatMap(([id, slot]): Statement[] => [...(add ? [addition(id, slot)] : []), [LOCK, [id]]]);
+    const all = [...locks, ...statements];
+    const rows = em.isInTransaction()
+      ? await Array.fromAsync(all, ([sql, values]) => runStatement<Row>(em, sql, values))
+      : await inBatches(em, (sendOne) => Promise.all(all.map(([sql, values]) => sendOne<Row>(sql, values))));
+    return rows.slice(locks.length);
   };
   return {
     /**
@@ -207,6 +218,12 @@ function reservation(request: SlotRequest): Statement {
   const { payBy, heldSeconds = PENDING_SECONDS } = request;
   const counted = [slotId(slot), holderOf(request), milligrams, unit, capacity];
   return [RESERVE, [...counted, workspace, reference, attempt, payBy?.toISOString() ?? null, heldSeconds]];
+}
+
+/** Counts the quotes of a workspace that hold places, except one. A quote is valid for up to an hour. */
+export async function countHolds(em: EntityManager, workspace: number, except: string): Promise<number> {
+  const [row] = await runStatement<{ count: number }>(em, COUNT_HOLDS, [workspace, except]);
+  return row!.count;
 }
 
 /** Releases the places of a test twin whose shipments were deleted, in the background. */

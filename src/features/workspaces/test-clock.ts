@@ -53,7 +53,7 @@ async function findOrRecallTestTime(
   }
 }
 
-/** Wraps a read-only function so that it uses the test clock of the caller's test twin. */
+/** Wraps a function so that it uses the test clock of the caller's test twin. */
 export function byTestClock<Request, Deps, Result>(
   perform: (request: Request, call: Call, deps: Deps) => Result | Promise<Result>,
 ): (

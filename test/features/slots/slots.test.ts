@@ -30,8 +30,8 @@ const tariff = worldTariff({
   default_schedule: "day",
 });
 
-const NOW = new Date("2026-12-01T09:00Z");
-const service = await startService({ tariff, now: () => NOW, outside: HURRIED });
+let now = new Date("2026-12-01T09:00Z");
+const service = await startService({ tariff, now: () => now, outside: HURRIED });
 const sql = await connectTo(service.databaseUrl);
 const { apiKey, twin } = await service.addWorkspace();
 const kilograms = await service.addWorkspace();
@@ -220,4 +220,92 @@ test("operators see the places of slots, and raise, lower or close a slot at onc
   for (const unknown of [{ schedule: "night" }, { start: slot("09", "05").start }]) {
     expect((await operator.setSlotCapacity({ ...inSlot, ...unknown, capacity: 1 })).code).toBe("SLOT_NOT_FOUND");
   }
+});
+
+const quoted = async (window: object | undefined, fields: object = {}) =>
+  (await caller.createQuote({ ...COVERED_ROUTE, pickup_window: window, ...fields })).body;
+const hold = (quote_id: string, by = caller) => by.holdSlot({ quote_id });
+
+test("a held slot is kept for the booking with its quote", async () => {
+  const other = service.as(kilograms.apiKey);
+  const { key } = await service.addOperator("viewer");
+  const counted = async () => {
+    const { start } = slot("05", "07");
+    const { booked, held } = (await data(service.as(key).listSlots({ schedule: "day" }))).find(
+      (each: any) => each.start === start,
+    );
+    return { booked, held };
+  };
+  const { id, expires_at } = await quoted(slot("05", "07"), { dropoff_window: slot("05", "09") });
+  const held = {
+    quote_id: id,
+    held_until: expires_at,
+    pickup_window: { ...slot("05", "07"), time_zone: "Europe/Berlin" },
+    dropoff_window: { ...slot("05", "09"), time_zone: "Europe/Berlin" },
+  };
+  expect((await hold(id)).body).toEqual(held);
+  expect((await hold(id)).body).toEqual(held);
+  expect(await counted()).toEqual({ booked: 0, held: 1 });
+  await expectFull(other.createShipment({ ...BOOKING, pickup_window: slot("05", "07") }), slot("05", "08"));
+  const late = await quoted(slot("05", "07"));
+  await expectFull(hold(late.id), slot("05", "08"));
+
+  const { reference: shipment } = await booked(undefined, { quote_id: id });
+  await eventually("the booking is confirmed", async () => (await counted()).booked === 1);
+  expect(await counted()).toEqual({ booked: 1, held: 0 });
+  await expectCounted();
+  const used = { quote_id: `quote_id was already booked as the shipment ${shipment}.` };
+  await expectRefused(hold(id), "QUOTE_USED", used, { shipment });
+});
+
+test("a failed booking keeps the hold of its quote, and an expired hold frees the slot once", async () => {
+  const { id } = await quoted(slot("06", "07"));
+  await hold(id);
+  const heldRows = async () =>
+    (
+      await sql.query(
+        `select reference, check_at > now() + interval '10 minutes' as held from slot_reservation where holder = $1`,
+        [id],
+      )
+    ).rows;
+  await sql.query("alter table shipment add constraint no_failure check (pickup_address <> 'Nowhere') not valid");
+  const failed = await caller.createShipment({ ...BOOKING, pickup_address: "Nowhere", quote_id: id });
+  expect(failed.code).toBe("INTERNAL");
+  expect(await heldRows()).toEqual([{ reference: null, held: true }]);
+  expect((await remaining("06"))[0]).toBe("full");
+
+  await due("06", "07");
+  await eventually("the slot is free", async () => (await remaining("06"))[0] === 1);
+  await due("06", "07");
+  expect(await heldRows()).toEqual([]);
+  await expectCounted();
+  await booked(undefined, { quote_id: id });
+});
+
+test("only unused quotes of the workspace that are valid hold limited slots", async () => {
+  const { id } = await quoted(undefined);
+  expect((await hold(id)).body).toEqual({
+    quote_id: id,
+    held_until: null,
+    pickup_window: null,
+    dropoff_window: null,
+  });
+  expect((await hold(id, service.as(kilograms.apiKey))).code).toBe("QUOTE_UNKNOWN");
+  const before = now;
+  now = new Date(now.getTime() + 900_000);
+  expect((await hold(id)).code).toBe("QUOTE_EXPIRED");
+  now = before;
+});
+
+test("a workspace holds slots for at most 50 quotes", async () => {
+  const route = { ...COVERED_ROUTE, ...NORTH, weight_kg: 0.1, pickup_window: slot("05", "07") };
+  const { body } = await caller.batchCreateQuotes({ routes: Array(53).fill(route) });
+  const ids: string[] = body.results.map(({ quote }: any) => quote.id);
+  const codes = await Promise.all(ids.map(async (id) => (await hold(id)).code));
+  expect(new Set(codes)).toEqual(new Set([undefined, "HOLD_LIMIT"]));
+  const held = ids.filter((_, i) => codes[i] === undefined);
+  expect(held).toHaveLength(50);
+  await expectRefused(hold(ids.find((id) => !held.includes(id))!), "HOLD_LIMIT");
+  expect((await hold(held[0]!)).code).toBeUndefined();
+  await expectCounted();
 });
