@@ -39,6 +39,7 @@ const NAMING: Readonly<Record<string, string>> = {
   "ListCustomers.email": "email",
   "ListCustomers.name": "customerName",
   "SearchShipments.text": "email",
+  "ListCustomers.text": "email",
   external_reference: "externalReference",
   "ListCouriers.external_id": "courierExternalId",
   "AssignCourier.courier": "courier",

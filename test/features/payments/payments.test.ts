@@ -144,7 +144,7 @@ test("lists unassigned payments among the subjects that need attention", async (
   await stripe.deliverEvents();
   await work();
   const reason = "The payment of 9 USD differs from the shipment's total.";
-  const subject = { id: reference, name: null, at: null, reason };
+  const subject = { id: reference, name: null, at: null, reason, shipment: null };
   expect(await data(service.as(own.apiKey).getAttention())).toEqual([
     { kind: "payment_uncounted", count: 1, subjects: [subject] },
   ]);
