@@ -18,15 +18,12 @@ import { FIRST_PAGE } from "../ui/pager.tsx";
 import { AccountService, type SavedFilter } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useWorkspace } from "../api/session.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
-import { lazily } from "../ui/lazily.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { ORDER_BY } from "../ui/table.tsx";
 import { countedText, listedText } from "./newest-shipments.ts";
+import { ChangeButtons, SaveButtons } from "./saved-view-actions.tsx";
 import { type ColumnId, COLUMNS_BY } from "./shipment-columns.tsx";
-
-const ChangeButtons = lazily(() => import("./saved-view-actions.tsx").then((it) => it.ChangeButtons));
-const SaveButtons = lazily(() => import("./saved-view-actions.tsx").then((it) => it.SaveButtons));
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
 
