@@ -1,12 +1,13 @@
 import type { RefObject } from "preact";
 import { useId, useState } from "preact/hooks";
 import { lazily } from "../ui/lazily.tsx";
-import type { SearchField, SearchSource } from "./search-results.tsx";
+import type { Keys, SearchField, SearchSource } from "./search-results.tsx";
 import "./search-box.css";
 
 const MAX_LENGTH = 60;
 
 const NO_RESULTS: SearchField = { placeholder: "" };
+const NO_KEYS: Keys = { text: "", steps: 0, entered: undefined };
 
 const Results = lazily(() => import("./search-results.tsx").then((it) => it.SearchResults));
 
@@ -80,33 +81,26 @@ export function SearchBox(props: {
 
 /** Tracks the input's text and key presses for the results. */
 function useInput() {
-  const [text, setText] = useState("");
-  const [steps, setSteps] = useState(0);
-  const [entered, setEntered] = useState<string>();
+  const [keys, setKeys] = useState<Keys>(NO_KEYS);
   const [field, setField] = useState(NO_RESULTS);
-  const clearEntered = () => setEntered(undefined);
-  const type = (typed: string) => {
-    setText(typed);
-    setSteps(0);
-  };
+  const clearEntered = () => setKeys((before) => ({ ...before, entered: undefined }));
+  const type = (text: string) => setKeys((before) => ({ ...before, text, steps: 0 }));
+  const step = (by: number) => setKeys((before) => ({ ...before, steps: before.steps + by }));
   return {
-    text,
-    steps,
-    entered,
+    ...keys,
     field,
     setField,
     clearEntered,
     type,
-    press(event: KeyboardEvent, typed: string): void {
-      if (event.key === "ArrowDown") setSteps((before) => before + 1);
-      else if (event.key === "ArrowUp") setSteps((before) => before - 1);
-      else if (event.key === "Enter") setEntered(typed);
+    press(event: KeyboardEvent, text: string): void {
+      if (event.key === "ArrowDown") step(1);
+      else if (event.key === "ArrowUp") step(-1);
+      else if (event.key === "Enter") setKeys((before) => ({ ...before, entered: { text, steps: before.steps } }));
       else return;
       event.preventDefault();
     },
     reset(): void {
-      type("");
-      clearEntered();
+      setKeys(NO_KEYS);
       setField(NO_RESULTS);
     },
   };

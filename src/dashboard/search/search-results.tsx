@@ -22,13 +22,17 @@ export interface SearchField {
   readonly chosen?: string | undefined;
 }
 
-interface SearchResultsProps extends SearchSource {
-  readonly id: string;
+/** The text of the input, and the keys pressed since it changed. */
+export interface Keys {
   readonly text: string;
-  /** Number of down arrow presses minus up arrow presses since the text changed. */
+  /** Number of down arrow presses minus up arrow presses. */
   readonly steps: number;
-  /** The text at the time Enter was pressed, or `undefined` once processed. */
-  readonly entered: string | undefined;
+  /** The text and steps at the time Enter was pressed, or `undefined` once processed. */
+  readonly entered: Pick<Keys, "text" | "steps"> | undefined;
+}
+
+interface SearchResultsProps extends SearchSource, Keys {
+  readonly id: string;
   readonly clearEntered: () => void;
   /** Sets the input attributes that depend on the results. */
   readonly setField: (field: SearchField) => void;
@@ -37,7 +41,7 @@ interface SearchResultsProps extends SearchSource {
 /**
  * Searches the shipments, customers and pages of a workspace, or the platform, during typing.
  * Without a text, lists recently opened shipments. Enter follows the selected result once the
- * search has finished, unless the text has changed since. If nothing is found, proposes searches and pages.
+ * search has finished, unless the text or the selection has changed since. If nothing is found, proposes searches and pages.
  */
 export function SearchResults(props: SearchResultsProps) {
   const { id, text, steps, entered, setField, clearEntered } = props;
@@ -56,8 +60,9 @@ export function SearchResults(props: SearchResultsProps) {
   useEffect(() => {
     if (entered === undefined || !isSettled) return;
     clearEntered();
-    if (entered === text && chosen !== undefined) document.getElementById(chosen)?.click();
-  }, [entered, text, chosen, isSettled]);
+    const isCurrent = entered.text === text && entered.steps === steps;
+    if (isCurrent && chosen !== undefined) document.getElementById(chosen)?.click();
+  }, [entered, text, steps, chosen, isSettled]);
   return (
     <>
       {query.problem && <ProblemNote problem={query.problem} retry={query.reload} />}
