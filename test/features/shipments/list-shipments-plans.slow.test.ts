@@ -114,7 +114,9 @@ async function listQuery(path: string): Promise<SentQuery> {
     expect(await service.request(path, { apiKey: large.apiKey })).toMatchObject({ status: 200 });
   });
   // Excludes background queries.
-  const [query, ...more] = queries.filter(({ sql: text }) => /::text as shipment\b|"totalMinor"|from "?customer"?/.test(text));
+  const [query, ...more] = queries.filter(({ sql: text }) =>
+    /::text as shipment\b|"totalMinor"|from "?customer"?/.test(text),
+  );
   expect(more).toEqual([]);
   return query!;
 }
