@@ -37,7 +37,8 @@ const EXAMPLES = new Set(
   ),
 );
 
-const COMPOSED = /^(FIELD_INVALID|TARIFF_FAULTY|WINDOW_INVALID|OUTSIDE_HOURS|CUT_OFF_PASSED|TOO_SOON|TOO_FAR_AHEAD):/;
+const COMPOSED =
+  /^(FIELD_INVALID|TARIFF_FAULTY|WINDOW_INVALID|SLOT_FULL|OUTSIDE_HOURS|CUT_OFF_PASSED|TOO_SOON|TOO_FAR_AHEAD):/;
 
 describe("the example of an error has the text of the code:", () => {
   // Excludes messages about fields, tariffs and windows, which are composed of shorter texts.
