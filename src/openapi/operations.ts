@@ -99,7 +99,7 @@ const SECURITY: Readonly<Record<Audience, readonly (keyof typeof SECURITY_SCHEME
   person: ["session"],
 };
 
-/** Returns the first clause of a method's comment, because summaries are plain text. Descriptions are Markdown. */
+/** Returns the first clause of a method's comment, without backticks because summaries are plain text. */
 function summaryOf(method: DescMethod): string {
   const { description = "" } = descriptionOf(method);
   const clause = /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description;

@@ -112,7 +112,7 @@ function startTeam(services: readonly Endpoints[], { workspace, apiKey }: Accoun
   return { workspace, load, feed: readFeed(services[workspace % services.length]!, apiKey) };
 }
 
-/** Returns the longest time without an acknowledged booking in any workspace, in milliseconds. */
+/** Returns the longest pause between acknowledged bookings of a workspace, in milliseconds. */
 function longestPauseMs(teams: readonly Team[], sinceMs: number): number {
   const pauses = teams.map(({ load }) => {
     const times = [sinceMs, ...load.acknowledgedAtMs.filter((ms) => ms > sinceMs), performance.now()];

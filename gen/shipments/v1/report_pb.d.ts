@@ -130,7 +130,7 @@ export declare type OverviewDay = Message<"shipments.v1.OverviewDay"> & {
   cancellations: bigint;
 
   /**
-   * Paid and awaited amounts, by currency code. Empty if all bookings have been cancelled.
+   * Paid and unpaid amounts, by currency code. Empty if all bookings have been cancelled.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 4;
    */
@@ -174,7 +174,7 @@ export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
   cancellations: bigint;
 
   /**
-   * Paid and awaited amounts, by currency code.
+   * Paid and unpaid amounts, by currency code.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 3;
    */

@@ -24,7 +24,7 @@ export interface Group<S> {
   /** Action for all listed items. */
   readonly action?: ComponentChildren;
   readonly row?: (subject: S) => Row;
-  /** Shows the items instead of a row for each. */
+  /** Custom content to show instead of rows. */
   readonly rows?: ComponentChildren;
   readonly all?: Link | undefined;
 }

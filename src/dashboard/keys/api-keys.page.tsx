@@ -102,7 +102,7 @@ function ApiCalls() {
         <p>Set a variable to a key and request a quote. The key identifies the workspace.</p>
         <Code text={curlCommand(location.origin, useIsTest() ? "shp_test_..." : "shp_...")} what="command" />
         <p>
-          Or with gRPC and server reflection. Connect and gRPC-Web are available at <code>{location.origin}</code>.
+          Or use gRPC with server reflection. Connect and gRPC-Web are available at <code>{location.origin}</code>.
         </p>
         <QueryView query={grpc}>{(address) => <Code text={grpcCommand(address)} what="command for gRPC" />}</QueryView>
       </div>

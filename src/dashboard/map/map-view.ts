@@ -151,7 +151,7 @@ function drawLayers(map: OlMap, target: HTMLElement, zones: VectorSource<Feature
     }),
   );
   map.addLayer(createRouteLayer(route, () => palette));
-  // The map has no size after its page is left.
+  // The map has no size after the user leaves.
   const chooseNames = () => ground?.chooseNames(map.getSize() ?? [0, 0]);
   map.on("moveend", () => {
     // The visible part of a zone determines its name's position.

@@ -26,7 +26,7 @@ interface Part {
 interface Failure {
   readonly shipment: Shipment;
   readonly reason: string;
-  /** The call whose response was lost. `undefined` if the shipment was refused. */
+  /** The call whose response was lost. `undefined` if the change was refused. */
   readonly lost?: Part;
 }
 
@@ -67,7 +67,7 @@ export function ActDialog(props: ActDialogProps) {
     >
       <p>
         {act.note(shipments)}
-        {others > 0 && ` The other ${others} selected shipments will not change.`}
+        {others > 0 && ` ${others} of the selected shipments will not change.`}
       </p>
       {isListed && (
         <ShipmentLines

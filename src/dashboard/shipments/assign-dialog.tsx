@@ -56,7 +56,7 @@ export function AssignDialog(props: Omit<ActDialogProps, "act">) {
         return run(form);
       }}
     >
-      {others > 0 && <p>The other {others} selected shipments will not change.</p>}
+      {others > 0 && <p>{others} of the selected shipments will not change.</p>}
       <CourierField courier={courier} choose={setCourier} />
       {shipments.length > 1 && (
         <SelectField

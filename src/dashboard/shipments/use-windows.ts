@@ -33,7 +33,7 @@ export interface Windows {
   readonly offers: Readonly<Record<End, Offer | undefined>>;
   readonly choices: Readonly<Record<End, WindowChoice>>;
   readonly choose: (end: End, choice: WindowChoice) => void;
-  /** Chosen windows of the ends whose zone has a schedule. */
+  /** Chosen pickup and dropoff windows, if any. */
   readonly chosen: Readonly<Record<End, Window | undefined>>;
   /** Whether a required time is missing. No quote is requested until it is chosen. */
   readonly isUnset: boolean;

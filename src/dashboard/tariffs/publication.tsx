@@ -163,7 +163,7 @@ function usePublish(draft: TariffDraft, replaces: number) {
     } catch (error) {
       if (problemOf(error).reason !== "TARIFF_FAULTY") throw error;
       changeQuery({ check: "on" }, { replace: true });
-      toast("It cannot be published because it has errors.");
+      toast("The draft has errors. Fix them to publish it.");
       return;
     }
     navigate(paths.tariff({}));

@@ -276,9 +276,9 @@ function meaningOf({ state, live, ownKey, missing }: PaymentConnection): string 
   switch (state) {
     case READY:
       if (live === false) {
-        return "Shipments are paid through a link, with Stripe’s test cards. Payments are recorded and cancelled shipments refunded automatically.";
+        return "Shipments are paid through a link, with Stripe’s test cards. The service records payments and refunds cancelled shipments.";
       }
-      return "Customers pay by card through a link. Payments are recorded and cancelled shipments refunded automatically.";
+      return "Customers pay by card through a link. The service records payments and refunds cancelled shipments.";
     case ONBOARDING:
       return "Stripe needs more details before it accepts payments. Until then, bookings are blocked.";
     case REVOKED:

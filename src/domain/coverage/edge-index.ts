@@ -4,7 +4,7 @@ import type { Corner } from "./segments.ts";
 
 export type EdgeIndex = ReturnType<typeof indexEdges>;
 
-/** Budget that limits the work of searches. */
+/** Remaining edge visits of all searches. */
 export interface EdgeVisits {
   left: number;
 }

@@ -74,7 +74,7 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && hasAtMost(value, MAX_NAME_CHARACTERS);
 }
 
-/** Returns the first name in `OTHER_NAMES` that is valid text, or an empty text. */
+/** Returns the first valid `OTHER_NAMES` property, trimmed, or an empty string. */
 function otherName(properties: Properties): string {
   const names = OTHER_NAMES.map((key) => properties[key]).filter(isName);
   return names.map((name) => name.trim()).find((name) => name !== "") ?? "";

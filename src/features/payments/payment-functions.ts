@@ -38,7 +38,7 @@ export const PAYMENT_FUNCTIONS = {
   createCheckout,
 
   /**
-   * Records a manual payment. A payment for a shipment that was cancelled first is stored and must be refunded. If
+   * Records a manual payment. A payment for an already cancelled shipment is stored and must be refunded. If
    * the shipment's checkout belongs to the connected account, only the provider can confirm the payment.
    */
   recordPayment(request, call, { changeShipment, providers, pollPayment }) {

@@ -179,7 +179,7 @@ const COURIER_UNSEEN = `
         and ${indexPredicate("shipment_by_courier")} and ${IN_RUN})
   order by seen.at, courier.id limit ${MAX_COUNTED}`;
 
-/** Selects shipments with failed attempts, or with a locked PIN that must still be waived. */
+/** Selects shipments with failed attempts, or with a locked PIN and no waiver yet. */
 const ATTEMPTED = `
   select reference as id, (progress #>> '{attempts,-1,atMs}')::float8 as at,
     progress #>> '{attempts,-1,reason}' as reason,

@@ -46,7 +46,7 @@ export const PaymentConnection = defineEntity({
     eventsReadUntil: p.datetime(3).fieldName("heard_until").nullable(),
   },
   indexes: [
-    // Not by workspace, because events for the platform and account checks find connections by account.
+    // By account, because provider events sent to the platform have no workspace.
     { name: "payment_connection_account", properties: ["account"] },
     { name: "payment_connection_by_check", properties: ["checkAt"] },
     { name: "payment_connection_stopped", properties: ["workspace"], where: STOPPED },

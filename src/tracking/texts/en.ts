@@ -19,7 +19,7 @@ export const en: TrackingTexts = {
     cancelled: "Cancelled",
   },
   steps: "Progress",
-  pickup: (window) => `Collected by the courier: ${window}`,
+  pickup: (window) => `Courier pickup: ${window}`,
   delivery: (window) => `Delivery: ${window}`,
   eta: (time) => `Expected ${time}`,
   overdue: (time) => `Was expected ${time}`,

@@ -430,7 +430,7 @@ test("shows a shipment's windows in their time zone, and whether it is late", as
     return (await open(url)).text.filter((line) => /^(Collected|Delivery:|Later|Times)/.test(line));
   };
   const zone = "Times are in the time zone America/New_York.";
-  const pickup = "Collected by the courier: Monday, November 2, 9:00 – 10:00 AM";
+  const pickup = "Courier pickup: Monday, November 2, 9:00 – 10:00 AM";
   const delivery = "Delivery: Monday, November 2, 2:00 – 4:00 PM";
   const plain = async (at: string) => (await readPage(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
   expect(await plain("2026-11-02T14:59:00Z")).toEqual([pickup, delivery, zone]);

@@ -61,7 +61,7 @@ export declare const ListSlotsRequestSchema: GenMessage<ListSlotsRequest, {valid
  */
 export declare type ListSlotsResponse = Message<"shipments.admin.v1.ListSlotsResponse"> & {
   /**
-   * Slots by time, including past slots of today.
+   * Slots by time, including today's past slots.
    *
    * @generated from field: repeated shipments.admin.v1.LimitedSlot data = 1;
    */
@@ -80,7 +80,7 @@ export declare type ListSlotsResponse = Message<"shipments.admin.v1.ListSlotsRes
  */
 export declare type ListSlotsResponseValid = Message<"shipments.admin.v1.ListSlotsResponse"> & {
   /**
-   * Slots by time, including past slots of today.
+   * Slots by time, including today's past slots.
    *
    * @generated from field: repeated shipments.admin.v1.LimitedSlot data = 1;
    */
