@@ -427,7 +427,7 @@ test("shows a shipment's windows in their time zone, and whether it is late", as
   await sql.query("update shipment set windows = $2 where reference = $1", [reference, windows]);
   const readPage = async (at: string) => {
     nowMs = Date.parse(at);
-    return (await open(url)).text.filter((line) => /^(Collected|Delivery:|Later|Times)/.test(line));
+    return (await open(url)).text.filter((line) => /^(Courier pickup:|Delivery:|Later|Times)/.test(line));
   };
   const zone = "Times are in the time zone America/New_York.";
   const pickup = "Courier pickup: Monday, November 2, 9:00 – 10:00 AM";
