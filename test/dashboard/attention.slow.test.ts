@@ -224,7 +224,7 @@ describeDashboard("items that need attention", (dashboard) => {
       .getByRole("navigation", { name: "Pages" })
       .locator("path")
       .evaluateAll((found) => found.map((path) => path.getAttribute("d")));
-    expect(drawn.length).toBe(9);
+    expect(drawn.length).toBe(10);
     expect(new Set(drawn).size).toBe(drawn.length);
     expect(drawn).not.toContain("");
   });
