@@ -348,14 +348,14 @@ export declare type CourierFigures = Message<"shipments.v1.CourierFigures"> & {
 
   /**
    * Time of the last call from the courier's devices, or of the newest location that was reported for an assigned
-   * shipment within the last hour. Unset if there is none.
+   * shipment within the last hour, if any.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_at = 4;
    */
   lastSeenAt?: Timestamp | undefined;
 
   /**
-   * Newest location that was reported for an assigned shipment within the last hour. Unset if there is none.
+   * Newest location reported for an assigned shipment within the last hour, if any.
    *
    * @generated from field: shipments.v1.CourierPlace place = 5;
    */
@@ -391,14 +391,14 @@ export declare type CourierFiguresValid = Message<"shipments.v1.CourierFigures">
 
   /**
    * Time of the last call from the courier's devices, or of the newest location that was reported for an assigned
-   * shipment within the last hour. Unset if there is none.
+   * shipment within the last hour, if any.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_at = 4;
    */
   lastSeenAt?: Timestamp | undefined;
 
   /**
-   * Newest location that was reported for an assigned shipment within the last hour. Unset if there is none.
+   * Newest location reported for an assigned shipment within the last hour, if any.
    *
    * @generated from field: shipments.v1.CourierPlace place = 5;
    */
@@ -1217,7 +1217,7 @@ export declare type Run = Message<"shipments.v1.Run"> & {
   canReorder: boolean;
 
   /**
-   * Whether the workspace offers its couriers to share their location.
+   * Whether the workspace lets couriers share their location.
    *
    * @generated from field: bool wants_location = 7;
    */
@@ -1274,7 +1274,7 @@ export declare type RunValid = Message<"shipments.v1.Run"> & {
   canReorder: boolean;
 
   /**
-   * Whether the workspace offers its couriers to share their location.
+   * Whether the workspace lets couriers share their location.
    *
    * @generated from field: bool wants_location = 7;
    */

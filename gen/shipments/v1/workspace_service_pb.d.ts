@@ -154,7 +154,7 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
   couriersReorderStops?: boolean | undefined;
 
   /**
-   * Whether couriers are offered to share their location.
+   * Whether couriers can share their location.
    *
    * @generated from field: optional bool couriers_share_location = 9;
    */
@@ -309,7 +309,7 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   couriersReorderStops: boolean;
 
   /**
-   * Whether couriers are offered to share their location. Each courier must agree.
+   * Whether couriers can share their location. Each courier must agree.
    *
    * @generated from field: bool couriers_share_location = 16;
    */
@@ -430,7 +430,7 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   couriersReorderStops: boolean;
 
   /**
-   * Whether couriers are offered to share their location. Each courier must agree.
+   * Whether couriers can share their location. Each courier must agree.
    *
    * @generated from field: bool couriers_share_location = 16;
    */

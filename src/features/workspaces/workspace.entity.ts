@@ -50,7 +50,7 @@ export const Workspace = defineEntity({
     trackingShowsCourier: p.boolean().default(true),
     /** Whether couriers can change the order of their stops. */
     couriersReorderStops: p.boolean().default(false),
-    /** Whether couriers are offered to share their location. */
+    /** Whether couriers can share their location. */
     couriersShareLocation: p.boolean().default(true),
     /** Whether recipients are sent emails about their shipments. */
     notifiesRecipients: p.boolean().default(false),

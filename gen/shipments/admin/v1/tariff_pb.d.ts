@@ -299,7 +299,7 @@ export declare type ScheduleException = Message<"shipments.admin.v1.ScheduleExce
   note: string;
 
   /**
-   * Capacity of each slot on this date, 1 to 100000. As on other dates if not set.
+   * Capacity of each slot on this date, 1 to 100000. Defaults to the schedule's capacity.
    *
    * @generated from field: optional int32 capacity = 4;
    */
