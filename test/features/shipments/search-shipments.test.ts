@@ -89,7 +89,7 @@ test.each([
   ["a last name", "lovel", [ADA], ["Ada Lovelace"], ["customer.name"]],
   ["both names in any order", "hopper gr", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
   ["an email", "COUNTESS@exam", [ADA], ["Ada Lovelace"], ["customer.email"]],
-  ["a part of a phone", "7946 09", [ADA], ["Ada Lovelace"], ["customer.phone"]],
+  ["a part of a phone", "7946 095", [ADA], ["Ada Lovelace"], ["customer.phone"]],
   ["the digits of a phone", "+442079", [ADA], ["Ada Lovelace"], ["customer.phone"]],
   ["a national phone number", "020 79460958", [ADA], ["Ada Lovelace"], ["customer.phone"]],
   ["notes", "porter", [], ["Ada Lovelace"], []],
@@ -119,15 +119,19 @@ test.each(["s", "Sh", "SHP", "shp-"])(
 
 test("a search returns whole shipments and customers, and the matching fields", async () => {
   const dropoff = { customer: null, field: "dropoff_address", value: ada["dropoff_address"] };
-  expect(await search("95 p")).toEqual({
+  // References contain neither I nor O, so no random one starts with these prefixes.
+  expect(await search("95 pro")).toEqual({
     shipments: [grace, ada],
     customers: [],
     matches: [
       { shipment: GRACE, ...dropoff },
-      { shipment: GRACE, ...dropoff, field: "pickup_address", value: "Pier 90, New York" },
       { shipment: ADA, ...dropoff },
     ],
   });
+  expect((await search("brooklyn pie")).matches).toEqual([
+    { shipment: GRACE, ...dropoff },
+    { shipment: GRACE, ...dropoff, field: "pickup_address", value: "Pier 90, New York" },
+  ]);
   expect(await search("navy")).toEqual({
     shipments: [grace],
     customers: [grace["customer"]],
