@@ -138,6 +138,8 @@ describeDashboard("a tariff draft", (dashboard) => {
 
     await page.getByRole("button", { name: "Replay" }).click();
     await page.getByText("Largest changes").waitFor();
+    const counts = page.locator("dl", { hasText: "Served by neither" }).locator("dd");
+    await expect.poll(async () => (await counts.allTextContents()).slice(0, 5)).toEqual(["1", "1", "0", "0", "0"]);
     const largest = page.getByRole("table", { name: "Largest changes" });
     await expect
       .poll(() => largest.locator("tbody td").allTextContents())

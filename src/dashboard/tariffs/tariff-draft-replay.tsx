@@ -142,6 +142,7 @@ function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inF
         ["Served by both", numberText(replay.servedByBoth)],
         ["Served only by the draft", numberText(replay.newlyCovered)],
         ["No longer served", numberText(replay.newlyRefused)],
+        ["Served by neither", numberText(servedByNeither(replay))],
         [`By version ${inForce}`, money(before)],
         ["In the draft", money(after)],
         [
@@ -156,6 +157,10 @@ function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inF
       ]}
     />
   );
+}
+
+function servedByNeither({ routes, servedByBoth, newlyCovered, newlyRefused }: TariffReplay): number {
+  return routes - servedByBoth - newlyCovered - newlyRefused;
 }
 
 function pointOf({ abovePercent, upToPercent, routes }: PriceChangeBucket): Point {
