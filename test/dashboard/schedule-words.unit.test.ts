@@ -24,6 +24,7 @@ const schedules = (changes: object = {}): MessageInitShape<typeof TariffSchedule
       capacity: 8,
       capacityUnit: "kilograms",
       payWithinMinutes: 30,
+      attentionAbove: 20,
       cutOffs: [{ days: ["mon"], from: "", until: "12:00", daysBefore: 3, at: "17:00" }],
       asSoonAsPossible: true,
       ...changes,

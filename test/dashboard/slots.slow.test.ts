@@ -82,5 +82,17 @@ describeDashboard("slots", (dashboard) => {
     await expect.poll(() => rowsOf(viewer, "Slots").count()).toBe(14);
     expect(await viewer.getByRole("button", { name: /^Change/ }).count()).toBe(0);
     await expectUsable(viewer);
+
+    const tokyo = await data(listSlots({ schedule: "tokyo", days: 2 }));
+    const next = tokyo.find((slot: any) => Date.parse(slot.start) > Date.now() + 60_000);
+    await service.app.em.execute(
+      "insert into slot (id, schedule, starts_at, ends_at, shipments) values ('next', 'tokyo', ?, ?, 1)",
+      [next.start, next.end],
+    );
+    const attention = await openAsOperator(dashboard, "/platform/attention");
+    await attention.getByRole("heading", { name: "Busy slots" }).waitFor();
+    await expectWellShown(attention, "attention-slots", ["360-dark"]);
+    await attention.getByRole("link", { name: "tokyo" }).click();
+    await expect.poll(() => attention.getByLabel("Schedule").inputValue()).toBe("tokyo");
   });
 });

@@ -56,6 +56,7 @@ describeDashboard("tariff schedules", (dashboard) => {
     await page.getByLabel("Capacity per slot").fill("8");
     await page.getByLabel("Unit of capacity").selectOption("kilograms");
     await page.getByLabel("Time to pay, minutes").fill("30");
+    await page.getByLabel("Alert above").fill("20");
     await page.getByLabel("Lead time, minutes").fill("45");
     await page.getByRole("button", { name: "Add cut-off" }).click();
     const cutOff = group(page, "Cut-off 1");
@@ -82,6 +83,7 @@ describeDashboard("tariff schedules", (dashboard) => {
           capacity: 8,
           capacity_unit: "kilograms",
           pay_within_minutes: 30,
+          attention_above: 20,
           cut_offs: [{ days: ["mon"], from: "", until: "12:00", days_before: 3, at: "17:00" }],
           as_soon_as_possible: false,
         },

@@ -12,7 +12,7 @@ import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
 export function PlatformAttentionPage() {
   return (
     <AttentionList
-      otherwise="A missing tariff, overdue payment tasks, unsent emails, failing webhooks and expiring keys appear here automatically."
+      otherwise="A missing tariff, overdue payment tasks, unsent emails, failing webhooks, expiring keys and busy slots appear here automatically."
       kindsOf={({ ofPlatform }) => ofPlatform}
       groupOf={groupOf}
     />
@@ -85,6 +85,21 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
       ),
     }),
     all: () => ({ label: "All operators", href: paths.operators({}) }),
+  },
+  [PlatformAttentionKind.BUSY_SLOT]: {
+    title: "Busy slots",
+    explanation:
+      "These slots of the next 24 hours are over 90 % full, or exceed the alert of their schedule. Change their capacity, or send more couriers.",
+    row: ({ name = "", at }) => ({
+      name,
+      href: paths.slots({}, { schedule: name }),
+      note: (
+        <>
+          starts <Time at={at} exact />
+        </>
+      ),
+    }),
+    all: () => ({ label: "All slots", href: paths.slots() }),
   },
 };
 

@@ -94,6 +94,7 @@ const PARTS: Readonly<Record<string, string>> = {
   capacity: "capacity",
   capacity_unit: "unit of capacity",
   pay_within_minutes: "time to pay",
+  attention_above: "alert",
   lead_time_minutes: "lead time",
   horizon_days: "days ahead",
   cut_offs: "cut-offs",

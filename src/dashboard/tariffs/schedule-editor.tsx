@@ -291,7 +291,9 @@ function Slots({ schedule, change }: Props) {
   const [isFree, setFree] = useState(slot_minutes === "");
   const choose = (free: boolean) => {
     setFree(free);
-    const limits = free ? { capacity: "", capacity_unit: "shipments", pay_within_minutes: "" } : {};
+    const limits = free
+      ? { capacity: "", capacity_unit: "shipments", pay_within_minutes: "", attention_above: "" }
+      : {};
     change({ ...schedule, slot_minutes: free ? "" : "60", ...limits });
   };
   const field = fieldOf(schedule, change, path);
@@ -325,6 +327,13 @@ function Slots({ schedule, change }: Props) {
             numeric
             optional
             hint="Unpaid shipments in a limited slot are then cancelled."
+          />
+          <TextField
+            {...field("attention_above")}
+            label="Alert above"
+            numeric
+            optional
+            hint="Slots without a capacity that exceed it need attention."
           />
         </>
       )}

@@ -46,6 +46,7 @@ export interface ScheduleText extends Row {
   readonly capacity: string;
   readonly capacity_unit: string;
   readonly pay_within_minutes: string;
+  readonly attention_above: string;
   readonly cut_offs: readonly CutOffText[];
   readonly as_soon_as_possible: boolean;
 }
@@ -96,6 +97,7 @@ export function newSchedule(name: string): ScheduleText {
     capacity: "",
     capacity_unit: "shipments",
     pay_within_minutes: "",
+    attention_above: "",
     cut_offs: [],
     as_soon_as_possible: true,
   };
@@ -131,6 +133,7 @@ function textOfSchedule(schedule: TariffSchedule, path: string): ScheduleText {
     capacity: String(schedule.capacity ?? ""),
     capacity_unit: schedule.capacityUnit || "shipments",
     pay_within_minutes: String(schedule.payWithinMinutes ?? ""),
+    attention_above: String(schedule.attentionAbove ?? ""),
     cut_offs: schedule.cutOffs.map(({ days, from, until, daysBefore, at }, i) => {
       const days_before = String(daysBefore ?? 0);
       return { ...storedRow(`${path}.cut_offs[${i}]`), days, from, until, days_before, at };
@@ -165,6 +168,7 @@ export function schedulesOfText({ schedules, default_schedule }: SchedulesText) 
       capacity: wholeOf(schedule, "capacity"),
       capacityUnit: schedule.capacity_unit === "shipments" ? "" : schedule.capacity_unit,
       payWithinMinutes: wholeOf(schedule, "pay_within_minutes"),
+      attentionAbove: wholeOf(schedule, "attention_above"),
       cutOffs: schedule.cut_offs.map((cutOff) => ({
         days: [...cutOff.days],
         from: cutOff.from,

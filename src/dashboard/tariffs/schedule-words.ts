@@ -128,6 +128,11 @@ const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => s
     "Time to pay",
     ({ payWithinMinutes }) => (payWithinMinutes === undefined ? "Unlimited" : minutesText(payWithinMinutes)),
   ],
+  attention_above: [
+    "Alert above",
+    ({ attentionAbove, capacityUnit }) =>
+      attentionAbove === undefined ? "No alert" : capacityText(attentionAbove, capacityUnit),
+  ],
   cut_offs: ["Cut-offs", ({ cutOffs }) => cutOffs.map(cutOffText).join("; ") || "No cut-offs"],
   as_soon_as_possible: [
     "As soon as possible",

@@ -29,7 +29,7 @@ const DAYS = 14;
 const NEARLY_FULL = 0.9;
 const MAX_CAPACITY = 100_000;
 
-/** Shows the upcoming slots that have a capacity, for one schedule and week. */
+/** Shows the upcoming slots that have a capacity or an alert, for one schedule and week. */
 export function SlotsPage() {
   const inForce = useTariffInForce();
   return (
@@ -55,21 +55,21 @@ function Schedules({ version }: { readonly version: number }) {
   return (
     <QueryView query={schedules}>
       {({ data }) => {
-        const limited = data!.schedules.filter(isLimited);
-        const schedule = limited.find(({ name }) => name === chosen) ?? limited[0];
-        return schedule === undefined ? <NoCapacity /> : <Slots schedule={schedule} of={limited} />;
+        const counted = data!.schedules.filter(isCounted);
+        const schedule = counted.find(({ name }) => name === chosen) ?? counted[0];
+        return schedule === undefined ? <NoCapacity /> : <Slots schedule={schedule} of={counted} />;
       }}
     </QueryView>
   );
 }
 
-function isLimited({ capacity, exceptions }: TariffSchedule): boolean {
-  return capacity !== undefined || exceptions.some((exception) => exception.capacity !== undefined);
+function isCounted({ capacity, attentionAbove, exceptions }: TariffSchedule): boolean {
+  return (capacity ?? attentionAbove) !== undefined || exceptions.some((exception) => exception.capacity !== undefined);
 }
 
 interface SlotsProps {
   readonly schedule: TariffSchedule;
-  /** All schedules with a capacity. */
+  /** All schedules with a capacity or an alert. */
   readonly of: readonly TariffSchedule[];
 }
 
@@ -195,14 +195,18 @@ function takenOf({ booked, held }: LimitedSlot): number {
   return booked + held;
 }
 
-function amountText(amount: number, { unit }: LimitedSlot): string {
+/** Formats an amount in the unit of a slot. `undefined` means unlimited. */
+function amountText(amount: number | undefined, { unit }: LimitedSlot): string {
+  if (amount === undefined) return "Unlimited";
   return numberText(amount) + (unit === SlotCapacityUnit.KILOGRAMS ? " kg" : "");
 }
 
 function stateOf(slot: LimitedSlot): Label | undefined {
   if (slot.capacity === 0) return ["Closed", "neutral"];
   if (slot.remaining === 0) return ["Full", "bad"];
-  return takenOf(slot) > NEARLY_FULL * slot.capacity ? ["Nearly full", "attention"] : undefined;
+  return slot.capacity !== undefined && takenOf(slot) > NEARLY_FULL * slot.capacity
+    ? ["Nearly full", "attention"]
+    : undefined;
 }
 
 function StateBadge({ slot }: SlotProps) {
@@ -211,7 +215,7 @@ function StateBadge({ slot }: SlotProps) {
 }
 
 function Gauge({ slot }: SlotProps) {
-  const share = slot.capacity === 0 ? 0 : Math.min(takenOf(slot) / slot.capacity, 1);
+  const share = slot.capacity ? Math.min(takenOf(slot) / slot.capacity, 1) : 0;
   return (
     <svg class={`gauge ${stateOf(slot)?.[1] ?? ""}`} viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
       <rect width={share} height="1" />
@@ -220,7 +224,7 @@ function Gauge({ slot }: SlotProps) {
 }
 
 function CapacityDialog({ schedule, slot, time }: SlotProps & { readonly schedule: string; readonly time: string }) {
-  const [text, setText] = useState(String(slot.capacity));
+  const [text, setText] = useState(String(slot.capacity ?? ""));
   const typed = numberFrom(text);
   // The service refuses -1 with the bounds.
   const capacity = typed === undefined || isCapacity(typed) ? typed : -1;

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Hours, Schedule } from "./schedule.ts";
+import type { Hours, Schedule, SlotCapacity } from "./schedule.ts";
 
 /** A time span in milliseconds since the epoch. The end is exclusive. */
 export interface Span {
@@ -20,8 +20,8 @@ export interface Slot extends Opening {
   /** Start time in the schedule's time zone, with the offset. */
   readonly localStart: string;
   readonly localEnd: string;
-  /** Capacity of the slot, in the unit of the schedule. `undefined` if unlimited. */
-  readonly capacity: number | undefined;
+  /** Capacity of the slot, in the unit of the schedule. null if unlimited but counted. `undefined` if not counted. */
+  readonly capacity: number | null | undefined;
 }
 
 /** A date in the schedule's time zone. Has no openings if the time zone skips the date. */
@@ -92,6 +92,12 @@ function createCalendar(schedule: Schedule, index: number, days: LRUCache<number
   };
 }
 
+/** Returns the slot that starts at an instant, possibly in opening hours that began the day before. */
+export function slotStartingAt(calendar: Calendar, startMs: number): Slot | undefined {
+  const day = calendar.dayOf(startMs);
+  return day.slotAt.get(startMs) ?? calendar.day(day.number - 1).slotAt.get(startMs);
+}
+
 /** Returns the number of a date such as `2026-12-25`, in days since 1970-01-01. */
 export function dayNumberOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / DAY_MS;
@@ -110,9 +116,7 @@ function makeDay(schedule: Schedule, number: number): Day {
     .map((each) => openingOf(date, each, timeZone))
     .filter((opening) => opening.startMs < opening.endMs);
   const slots =
-    slotMinutes === undefined
-      ? []
-      : slotsOf(openings, slotMinutes, timeZone, capacity?.onDates[date.toString()] ?? capacity?.perSlot);
+    slotMinutes === undefined ? [] : slotsOf(openings, slotMinutes, timeZone, capacity && capacityOn(capacity, date));
   return {
     ...span,
     openings,
@@ -120,6 +124,10 @@ function makeDay(schedule: Schedule, number: number): Day {
     slotAt: new Map(slots.map((slot) => [slot.startMs, slot])),
     cutOffs: cutOffsOf(schedule, date),
   };
+}
+
+function capacityOn({ onDates, perSlot, attentionAbove }: SlotCapacity, date: Temporal.PlainDate) {
+  return onDates[date.toString()] ?? perSlot ?? (attentionAbove === undefined ? undefined : null);
 }
 
 function dateOf(number: number): Temporal.PlainDate {
@@ -156,7 +164,7 @@ function slotsOf(
   openings: readonly Opening[],
   slotMinutes: number,
   timeZone: string,
-  capacity: number | undefined,
+  capacity: Slot["capacity"],
 ): Slot[] {
   const lengthMs = slotMinutes * MINUTE_MS;
   const localTextOf = createLocalClock(timeZone);
@@ -172,7 +180,7 @@ export function slotOf(opening: Opening, timeZone: string): Slot {
   return withTexts(opening, undefined, createLocalClock(timeZone));
 }
 
-function withTexts(opening: Opening, capacity: number | undefined, localTextOf: (instantMs: number) => string): Slot {
+function withTexts(opening: Opening, capacity: Slot["capacity"], localTextOf: (instantMs: number) => string): Slot {
   const { startMs, endMs } = opening;
   return {
     ...opening,

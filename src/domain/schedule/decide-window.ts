@@ -1,5 +1,5 @@
 import type { RefusalReason } from "../refusal.ts";
-import { MINUTE_MS, type Calendar, type Day, type Opening, type Span } from "./calendar.ts";
+import { MINUTE_MS, slotStartingAt, type Calendar, type Day, type Opening, type Slot, type Span } from "./calendar.ts";
 import { MAX_WINDOW_MINUTES, MIN_WINDOW_MINUTES } from "./schedule.ts";
 
 type WindowRefusalReason = Extract<
@@ -20,8 +20,8 @@ export interface WindowDecision {
   readonly cutOffAtMs: number | undefined;
   /** 0 outside the opening hours. */
   readonly feeMinor: number;
-  /** Capacity of the slot. `undefined` if unlimited. */
-  readonly capacity?: number | undefined;
+  /** Capacity of the slot, as in `Slot`. */
+  readonly capacity?: Slot["capacity"];
 }
 
 /** Decides whether a window can be booked now. Used for slots, quotes, bookings and updates. */
@@ -61,19 +61,17 @@ function shapeViolation({ startMs, endMs }: Span): WindowViolation | undefined {
 /** Fee of a window according to the opening hours, and the violation if the window does not match them. */
 interface HoursMatch {
   readonly feeMinor: number;
-  readonly capacity?: number | undefined;
+  readonly capacity?: Slot["capacity"];
   readonly violation?: WindowViolation;
 }
 
 function matchHours(calendar: Calendar, window: Span, day: Day): HoursMatch {
   const { slotMinutes, timeZone } = calendar.schedule;
-  const before = calendar.day(day.number - 1);
-  // A slot can start after midnight in opening hours that began the day before.
-  const slot = day.slotAt.get(window.startMs) ?? before.slotAt.get(window.startMs);
+  const slot = slotStartingAt(calendar, window.startMs);
   if (slot?.endMs === window.endMs) return { feeMinor: slot.feeMinor, capacity: slot.capacity };
   // The longest window, 25 hours, can end two days after its start date.
-  const after = [1, 2].map((days) => calendar.day(day.number + days));
-  const touched = openingsOver(window, [before, day, ...after]);
+  const days = [-1, 0, 1, 2].map((offset) => calendar.day(day.number + offset));
+  const touched = openingsOver(window, days);
   if (touched === undefined) {
     const text = `must be within the hours of its zone, in the time zone ${timeZone}`;
     return { feeMinor: 0, violation: { reason: "OUTSIDE_HOURS", text } };

@@ -11,7 +11,7 @@ export interface BookedWindow extends Span {
   /** Time zone of the schedule at the time of booking. */
   readonly timeZone: string;
   readonly feeMinor: number;
-  /** The slot, if it has a capacity. */
+  /** The slot, if its places are counted. */
   readonly slot?: WindowSlot | undefined;
 }
 

@@ -159,12 +159,13 @@ function parseCapacity(value: Json, path: string, faults: TariffFaults): SlotCap
   });
   const payWithinMinutes = parseOptional(value.pay_within_minutes, "pay_within_minutes", PAY_WITHIN_MINUTES);
   const unit = parseCapacityUnit(value.capacity_unit, `${path}.capacity_unit`, faults);
-  const isEmpty = [perSlot, payWithinMinutes, unit].every((part) => part === undefined) && onDates.length === 0;
-  if (isEmpty) return undefined;
+  const attentionAbove = parseOne(value.attention_above, "attention_above");
+  const parts = [perSlot, payWithinMinutes, unit, attentionAbove, onDates[0]];
+  if (parts.every((part) => part === undefined)) return undefined;
   if (isLeftOut(value.slot_minutes)) {
-    faults.add(`${path}.slot_minutes`, "must be set because the schedule limits the capacity of its slots");
+    faults.add(`${path}.slot_minutes`, "must be set because the schedule limits or counts its slots");
   }
-  return { perSlot, unit: unit ?? "shipments", onDates: Object.fromEntries(onDates), payWithinMinutes };
+  return { perSlot, unit: unit ?? "shipments", onDates: Object.fromEntries(onDates), payWithinMinutes, attentionAbove };
 }
 
 function parseCapacityUnit(value: unknown, path: string, faults: TariffFaults): CapacityUnit | undefined {

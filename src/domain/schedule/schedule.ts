@@ -17,14 +17,14 @@ export interface Schedule {
   readonly cutOffs: readonly CutOff[];
   /** Whether a pickup can be booked without a window. */
   readonly asSoonAsPossible: boolean;
-  /** Capacity of the slots. `undefined` if all slots are unlimited. */
+  /** Capacity of the slots. `undefined` if no slot is counted. */
   readonly capacity: SlotCapacity | undefined;
 }
 
 export const CAPACITY_UNITS = ["shipments", "kilograms"] as const;
 export type CapacityUnit = (typeof CAPACITY_UNITS)[number];
 
-/** Limits for the shipments that are picked up or dropped off in a slot. */
+/** Limits for the shipments that are picked up or dropped off in a slot. A schedule with them counts its slots. */
 export interface SlotCapacity {
   /** Capacity of a slot. `undefined` if only the slots of some dates are limited. */
   readonly perSlot: number | undefined;
@@ -33,6 +33,8 @@ export interface SlotCapacity {
   readonly onDates: Readonly<Record<string, number>>;
   /** Time to pay for a shipment in a limited slot, in minutes. `undefined` for unlimited. */
   readonly payWithinMinutes: number | undefined;
+  /** Amount above which a slot without a capacity needs an operator's attention. `undefined` for none. */
+  readonly attentionAbove: number | undefined;
 }
 
 /** Opening hours that begin on a date. */

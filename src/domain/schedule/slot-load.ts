@@ -1,11 +1,11 @@
-import type { Calendar } from "./calendar.ts";
+import type { Calendar, Slot } from "./calendar.ts";
 import type { CapacityUnit } from "./schedule.ts";
 
 /** The slot of a schedule that a window occupies. */
 export interface WindowSlot {
   readonly schedule: string;
-  /** Capacity according to the tariff. `undefined` if unlimited. */
-  readonly capacity?: number | undefined;
+  /** Capacity according to the tariff, as in `Slot`. */
+  readonly capacity?: Slot["capacity"];
   /** Calendar of the schedule. `undefined` if the tariff no longer has the schedule. */
   readonly calendar?: Calendar | undefined;
 }
@@ -20,7 +20,7 @@ export interface SlotLoad {
 
 const NO_LOAD: SlotLoad = { shipments: 0, milligrams: 0, capacity: null };
 
-export const MILLIGRAMS_PER_KG = 1_000_000;
+const MILLIGRAMS_PER_KG = 1_000_000;
 
 export function toMilligrams(weightKg: number): number {
   return Math.round(weightKg * MILLIGRAMS_PER_KG);
@@ -38,15 +38,21 @@ export interface Remaining {
   readonly fits: boolean;
 }
 
-/** Returns the remaining capacity of a slot. */
+/** Returns the taken capacity of a slot. */
+export function takenOf({ shipments, milligrams }: Omit<SlotLoad, "capacity">, unit: CapacityUnit): number {
+  return unit === "shipments" ? shipments : milligrams / MILLIGRAMS_PER_KG;
+}
+
+/** Returns the remaining capacity of a slot. `undefined` if it is unlimited. */
 export function remainingOf(
-  { shipments, milligrams, capacity: set }: SlotLoad = NO_LOAD,
+  load: SlotLoad = NO_LOAD,
   unit: CapacityUnit,
-  capacity: number,
+  capacity: number | null,
   weightKg: number,
-): Remaining {
-  const limit = set ?? capacity;
-  const left = unit === "shipments" ? limit - shipments : limit - milligrams / MILLIGRAMS_PER_KG;
-  const fits = unit === "shipments" ? left >= 1 : milligrams + toMilligrams(weightKg) <= limit * MILLIGRAMS_PER_KG;
+): Remaining | undefined {
+  const limit = load.capacity ?? capacity;
+  if (limit === null) return undefined;
+  const left = limit - takenOf(load, unit);
+  const fits = unit === "shipments" ? left >= 1 : load.milligrams + toMilligrams(weightKg) <= limit * MILLIGRAMS_PER_KG;
   return { remaining: Math.max(0, Math.floor(left)), fits };
 }

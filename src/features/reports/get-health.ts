@@ -15,6 +15,7 @@ import type { OperatorCall } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { loadScheduledVersion, loadVersionInForce } from "../tariffs/versions/load-version.ts";
+import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import { countBacklog, type WebhookBacklog } from "./load-figures.ts";
 import { countOverdueWork, loadOverduePayments } from "./overdue-payments.ts";
 import type { ReportCache } from "./report-cache.ts";
@@ -22,6 +23,7 @@ import type { ReportCache } from "./report-cache.ts";
 export interface HealthDeps {
   readonly em: EntityManager;
   readonly backlogs: ReportCache<WebhookBacklog>;
+  readonly tariffs: Pick<TariffCache, "current" | "currentVersion">;
   readonly now: () => Date;
 }
 

@@ -8,12 +8,13 @@ import type { RecordOf } from "../../json/records.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { OperatorKey } from "../operators/operator-key.entity.ts";
 import { Operator } from "../operators/operator.entity.ts";
+import { loadBusySlots } from "../slots/busy-slots.ts";
 import { loadMailBacklog } from "../people/mail-backlog.ts";
 import { loadVersionInForce } from "../tariffs/versions/load-version.ts";
 import { STOPPED } from "../workspaces/payment-connection.entity.ts";
 import { IS_LIVE, Workspace } from "../workspaces/workspace.entity.ts";
 import { attentionTo, ENDING_MS, type Listed, MAX_COUNTED, msOf } from "./attention.ts";
-import type { PlatformReportFunctions } from "./get-health.ts";
+import type { HealthDeps, PlatformReportFunctions } from "./get-health.ts";
 import { countOverdueWork, loadOverduePayments } from "./overdue-payments.ts";
 
 const respond = compileResponse(GetPlatformAttentionResponseSchema);
@@ -24,7 +25,7 @@ type Subject = RecordOf<PlatformAttentionSubject>;
 export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention"] = async (
   _request,
   _call,
-  { em, now },
+  { em, tariffs, now },
 ) => {
   const reading = em.fork();
   const data = attentionTo<Subject>([
@@ -34,6 +35,7 @@ export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention
     await loadMails(reading, now()),
     await loadFailingWebhooks(reading, now()),
     await loadEndingKeys(reading, now()),
+    await loadSlots(reading, tariffs, now()),
   ]);
   return respond({ data: await withOwners(reading, data) });
 };
@@ -116,6 +118,18 @@ async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subj
     kind: "operator_key_ending",
     subjects: found.map(({ operator, id, name, endsAt }) => ({ operator, id, name, at: endsAt })),
   };
+}
+
+/** Time before a slot at which it needs attention, in milliseconds. */
+const SLOT_MS = DAY_MS;
+
+async function loadSlots(em: EntityManager, tariffs: HealthDeps["tariffs"], now: Date): Promise<Listed<Subject>> {
+  const kind = "busy_slot";
+  const nowMs = now.getTime();
+  if (tariffs.currentVersion() === undefined) return { kind, count: 0 };
+  const span = { startMs: nowMs, endMs: nowMs + SLOT_MS };
+  const busy = await loadBusySlots(em, tariffs.current().pricing.calendars ?? [], span);
+  return { kind, subjects: busy.map(({ schedule, startMs }) => ({ name: schedule, at: startMs })) };
 }
 
 async function withOwners(em: EntityManager, data: ReturnType<typeof attentionTo<Subject>>) {

@@ -140,7 +140,7 @@ function requestOf(
     capacity,
     unit: unitOf(calendar),
     milligrams: toMilligrams(weightKg),
-    payBy: minutes === undefined ? null : new Date(now.getTime() + minutes * MINUTE_MS),
+    payBy: minutes === undefined || capacity === null ? null : new Date(now.getTime() + minutes * MINUTE_MS),
     ...(heldSeconds !== undefined && { heldSeconds }),
   };
 }
@@ -162,7 +162,9 @@ async function fullError(
         if (calendar === undefined) return fullWindow(end, undefined);
         const loadOf = await slots.loads(slot, { startMs: at.getTime(), endMs: at.getTime() + HORIZON_MS });
         const next = nextAvailable(calendar, window, at.getTime(), (other) => {
-          return other.capacity === undefined || remainingOf(loadOf(other), unit, other.capacity, weightKg).fits;
+          return (
+            other.capacity === undefined || remainingOf(loadOf(other), unit, other.capacity, weightKg)?.fits !== false
+          );
         });
         return fullWindow(end, next);
       }),

@@ -7,8 +7,8 @@ import {
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { Calendar, Slot, Span } from "../../domain/schedule/calendar.ts";
-import { MILLIGRAMS_PER_KG, unitOf } from "../../domain/schedule/slot-load.ts";
+import { type Calendar, type Slot, slotStartingAt } from "../../domain/schedule/calendar.ts";
+import { takenOf, unitOf } from "../../domain/schedule/slot-load.ts";
 import { listSlots } from "../../domain/schedule/slots.ts";
 import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
@@ -16,7 +16,7 @@ import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
-import { addition, slotId } from "./slots.ts";
+import { addition, createSlots, slotId, type SlotPlaces } from "./slots.ts";
 
 export interface SlotDeps {
   readonly em: EntityManager;
@@ -25,25 +25,6 @@ export interface SlotDeps {
 }
 
 const DEFAULT_DAYS = 7;
-
-const PLACES = `
-  select (extract(epoch from starts_at) * 1000)::float8 as "startMs",
-    (extract(epoch from ends_at) * 1000)::float8 as "endMs", slot.capacity,
-    slot.shipments, slot.milligrams::float8 as milligrams,
-    coalesce(held.shipments, 0)::int as "heldShipments", coalesce(held.milligrams, 0)::float8 as "heldMilligrams"
-  from slot left join lateral (
-    select count(*) as shipments, sum(milligrams) as milligrams from slot_reservation
-    where slot_id = slot.id and reference is null
-  ) as held on true
-  where schedule = $1 and twin_id is null and starts_at >= $2::timestamptz and starts_at <= $3::timestamptz`;
-
-interface Places extends Span {
-  readonly capacity: number | null;
-  readonly shipments: number;
-  readonly milligrams: number;
-  readonly heldShipments: number;
-  readonly heldMilligrams: number;
-}
 
 const SET_CAPACITY = `
   update slot set capacity = $2::int from (select id, capacity from slot where id = $1 for update) as before
@@ -58,17 +39,16 @@ export const SLOT_FUNCTIONS: ServiceFunctions<typeof SlotService, OperatorCall, 
     const calendar = await findCalendar(fork, schedule, tariffs);
     const nowMs = now().getTime();
     const listed = listSlots(calendar, { fromDay: calendar.dayOf(nowMs).number, days }, nowMs);
-    const limited = listed.map(({ slot }) => slot).filter(({ capacity }) => capacity !== undefined);
-    return respond({ data: await recordsOf(fork, calendar, limited), nextPageToken: "" });
+    const counted = listed.map(({ slot }) => slot).filter(({ capacity }) => capacity !== undefined);
+    return respond({ data: await recordsOf(fork, calendar, counted), nextPageToken: "" });
   },
 
   async setSlotCapacity({ schedule, start, capacity }, call, { em, tariffs, now }) {
     const calendar = await findCalendar(em, schedule, tariffs);
     const startMs = timestampMs(start);
-    const day = calendar.dayOf(startMs);
-    const slot = day.slotAt.get(startMs) ?? calendar.day(day.number - 1).slotAt.get(startMs);
+    const slot = slotStartingAt(calendar, startMs);
     if (slot?.capacity === undefined)
-      throw notFoundError("The schedule has no slot with a capacity at this time.", "start");
+      throw notFoundError("The schedule has no limited or counted slot at this time.", "start");
     if (slot.endMs <= now().getTime()) throw notFoundError("The slot is over.", "start");
     const key = { twinId: null, schedule, startMs, endMs: slot.endMs };
     await runStatement(em, ...addition(slotId(key), key));
@@ -98,27 +78,25 @@ async function recordsOf(
 ): Promise<RecordOf<LimitedSlot>[]> {
   const [first, last] = [slots[0], slots.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const rows = await runStatement<Places>(em, PLACES, [calendar.schedule.name, first.start, last.start]);
-  const places = new Map(rows.map((row) => [`${row.startMs} ${row.endMs}`, row]));
+  const key = { schedule: calendar.schedule.name, twinId: null };
+  const placesOf = await createSlots(em).places(key, { startMs: first.startMs, endMs: last.endMs });
   const unit = unitOf(calendar);
   return slots.map((slot) => {
-    const own = places.get(`${slot.startMs} ${slot.endMs}`) ?? NO_PLACES;
-    const [taken, held] =
-      unit === "shipments"
-        ? [own.shipments, own.heldShipments]
-        : [own.milligrams / MILLIGRAMS_PER_KG, own.heldMilligrams / MILLIGRAMS_PER_KG];
-    const capacity = own.capacity ?? slot.capacity!;
+    const places = placesOf(slot) ?? NO_PLACES;
+    const taken = takenOf(places, unit);
+    const held = takenOf({ shipments: places.heldShipments, milligrams: places.heldMilligrams }, unit);
+    const capacity = places.capacity ?? slot.capacity ?? undefined;
     return {
       start: slot.startMs,
       end: slot.endMs,
       unit,
       capacity,
-      setCapacity: own.capacity ?? undefined,
+      setCapacity: places.capacity ?? undefined,
       booked: taken - held,
       held,
-      remaining: Math.max(0, capacity - taken),
+      remaining: capacity === undefined ? undefined : Math.max(0, capacity - taken),
     };
   });
 }
 
-const NO_PLACES = { capacity: null, shipments: 0, milligrams: 0, heldShipments: 0, heldMilligrams: 0 };
+const NO_PLACES: SlotPlaces = { capacity: null, shipments: 0, milligrams: 0, heldShipments: 0, heldMilligrams: 0 };

@@ -132,13 +132,45 @@ const COUNT_HOLDS = `
   where workspace_id = $1 and reference is null and holder <> $2
     and check_at > now() and check_at <= now() + interval '1 hour'`;
 
-const LOADS = `
-  select (extract(epoch from starts_at) * 1000)::float8 as "startMs",
-    (extract(epoch from ends_at) * 1000)::float8 as "endMs",
-    shipments, milligrams::float8 as milligrams, capacity
-  from slot
+const LOAD = `
+  schedule, (extract(epoch from starts_at) * 1000)::float8 as "startMs",
+  (extract(epoch from ends_at) * 1000)::float8 as "endMs",
+  slot.shipments, slot.milligrams::float8 as milligrams, slot.capacity`;
+
+const IN_SCHEDULE = `
   where schedule = $1 and twin_id is not distinct from $2::bigint
     and starts_at >= $3::timestamptz and starts_at < $4::timestamptz`;
+
+const LOADS = `select ${LOAD} from slot ${IN_SCHEDULE}`;
+
+const PLACES = `
+  select ${LOAD},
+    coalesce(held.shipments, 0)::int as "heldShipments", coalesce(held.milligrams, 0)::float8 as "heldMilligrams"
+  from slot left join lateral (
+    select count(*) as shipments, sum(milligrams) as milligrams from slot_reservation
+    where slot_id = slot.id and reference is null
+  ) as held on true ${IN_SCHEDULE}`;
+
+const LIVE_LOADS = `
+  select ${LOAD} from slot
+  where twin_id is null and starts_at >= $1::timestamptz and starts_at < $2::timestamptz
+  order by starts_at, schedule`;
+
+interface ScheduleLoad extends SlotLoad, Span {
+  readonly schedule: string;
+}
+
+/** Places of a slot, with those that quotes hold. */
+export interface SlotPlaces extends SlotLoad {
+  readonly heldShipments: number;
+  readonly heldMilligrams: number;
+}
+
+type ScheduleKey = Omit<SlotKey, keyof Span>;
+
+function spanTexts({ startMs, endMs }: Span): string[] {
+  return [startMs, endMs].map((ms) => new Date(ms).toISOString());
+}
 
 export type Slots = ReturnType<typeof createSlots>;
 
@@ -156,6 +188,11 @@ export function createSlots(em: EntityManager) {
       ? await Array.fromAsync(all, ([sql, values]) => runStatement<Row>(em, sql, values))
       : await inBatches(em, (sendOne) => Promise.all(all.map(([sql, values]) => sendOne<Row>(sql, values))));
     return rows.slice(locks.length);
+  };
+  const load = async <Row>(sql: string, { schedule, twinId }: ScheduleKey, span: Span) => {
+    const rows = await runStatement<Row & Span>(em, sql, [schedule, twinId, ...spanTexts(span)]);
+    const loads = new Map(rows.map((row) => [`${row.startMs} ${row.endMs}`, row]));
+    return ({ startMs, endMs }: Span): Row | undefined => loads.get(`${startMs} ${endMs}`);
   };
   return {
     /**
@@ -188,15 +225,11 @@ export function createSlots(em: EntityManager) {
       await send([place.slot], false, [[CORRECT, [...keyOf(place), from, to]]]);
     },
     /** Loads the reserved places of slots that start in a time span. Returns a lookup, `undefined` if none are. */
-    async loads(
-      { schedule, twinId }: Omit<SlotKey, keyof Span>,
-      { startMs, endMs }: Span,
-    ): Promise<(slot: Span) => SlotLoad | undefined> {
-      const span = [startMs, endMs].map((ms) => new Date(ms).toISOString());
-      const rows = await runStatement<SlotLoad & Span>(em, LOADS, [schedule, twinId, ...span]);
-      const loads = new Map(rows.map((row) => [`${row.startMs} ${row.endMs}`, row]));
-      return (slot) => loads.get(`${slot.startMs} ${slot.endMs}`);
-    },
+    loads: (key: ScheduleKey, span: Span) => load<SlotLoad>(LOADS, key, span),
+    /** Loads the same with the places that quotes hold. */
+    places: (key: ScheduleKey, span: Span) => load<SlotPlaces>(PLACES, key, span),
+    /** Loads the reserved places of all live slots that start in a time span, in order. */
+    liveLoads: (span: Span) => runStatement<ScheduleLoad>(em, LIVE_LOADS, spanTexts(span)),
   };
 }
 

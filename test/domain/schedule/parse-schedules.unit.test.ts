@@ -47,6 +47,7 @@ test("reads all fields of a schedule", () => {
     capacity: 4,
     capacity_unit: "kilograms",
     pay_within_minutes: 30,
+    attention_above: 20,
   });
   const { tariff } = parseTariff(worldTariff({ schedules: [schedule] }));
   expect(tariff!.scheduling!.schedules[0]).toEqual({
@@ -84,7 +85,13 @@ test("reads all fields of a schedule", () => {
       },
     ],
     asSoonAsPossible: false,
-    capacity: { perSlot: 4, unit: "kilograms", onDates: { "2026-12-24": 2 }, payWithinMinutes: 30 },
+    capacity: {
+      perSlot: 4,
+      unit: "kilograms",
+      onDates: { "2026-12-24": 2 },
+      payWithinMinutes: 30,
+      attentionAbove: 20,
+    },
   });
 });
 
@@ -138,7 +145,8 @@ describe("a fault has the path, the rule and the value", () => {
   const on = (date: string, rest = {}) => ({ date, ...rest });
   test.each<[string, object]>([
     ["capacity must be a whole number from 1 to 100000; it is 0", { slot_minutes: 60, capacity: 0 }],
-    ["slot_minutes must be set because the schedule limits the capacity of its slots", { capacity: 1 }],
+    ["slot_minutes must be set because the schedule limits or counts its slots", { attention_above: 1 }],
+    ["attention_above must be a whole number from 1 to 100000; it is 0", { slot_minutes: 60, attention_above: 0 }],
     [
       'capacity_unit must be one of shipments, kilograms; it is "pallets"',
       { slot_minutes: 60, capacity: 1, capacity_unit: "pallets" },

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { data } from "../../support/answers.ts";
 import { createDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { publishDocument } from "../../support/publish-document.ts";
+import { scheduleOf } from "../../support/schedules.ts";
 import { addOperator, startService, startUnprepared } from "../../support/service.ts";
+import { worldTariff } from "../../support/tariffs.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 const NOW = new Date("2026-11-22T12:00:00.000Z");
@@ -92,4 +96,44 @@ test("lists operators' expiring keys, the next to expire first", async () => {
   await until(ann, 15 * 24, "CI");
   await until(bob, -1, null);
   expect(await attention()).toEqual([]);
+});
+
+test("lists slots of the next 24 hours that are nearly full, or exceed the alert of their schedule", async () => {
+  const { twin } = await service.addWorkspace();
+  const schedules = [
+    scheduleOf({ slot_minutes: 60, capacity: 10 }),
+    scheduleOf({ name: "open", slot_minutes: 60, attention_above: 5 }),
+  ];
+  await publishDocument(em, worldTariff({ schedules, default_schedule: "day" }));
+  /** Adds the counter of a slot that starts some hours from now, and returns its subject. */
+  const addSlot = async (
+    hours: number,
+    shipments: number,
+    {
+      name = "day",
+      capacity = null,
+      twinId = null,
+    }: { name?: string; capacity?: number | null; twinId?: number | null },
+  ) => {
+    const [at, end] = [before(-hours), before(-hours - 1)];
+    await em.execute(
+      `insert into slot (id, twin_id, schedule, starts_at, ends_at, shipments, capacity)
+       values (?, ?, ?, ?, ?, ?, ?)`,
+      [`${twinId} ${at} ${name}`, twinId, name, at, end, shipments, capacity],
+    );
+    return { name, at };
+  };
+  await addSlot(-1, 10, {});
+  const late = await addSlot(23, 10, {});
+  await addSlot(43, 10, {});
+  await addSlot(20, 9, {});
+  await addSlot(1, 10, { capacity: 20 });
+  await addSlot(2, 10, { capacity: 0 });
+  await addSlot(3, 10, { twinId: twin.id });
+  await addSlot(19, 10, { name: "gone" });
+  await addSlot(19, 5, { name: "open" });
+  const open = await addSlot(22, 6, { name: "open" });
+  const set = await addSlot(21, 2, { name: "open", capacity: 2 });
+  const report = await eventually("the tariff is in use", async () => (await attention())[0] && attention());
+  expect(report).toEqual([need("busy_slot", set, open, late)]);
 });

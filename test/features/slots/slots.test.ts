@@ -12,8 +12,13 @@ const LIMITED = { slot_minutes: 60, horizon_days: 366, pay_within_minutes: 30 };
 
 /** North of Berlin, where slots are limited to ten kilograms. */
 const NORTH = { pickup_lat: 65, dropoff_lat: 65 };
-const zones = zonesOf(square(-180, -90, 180, 60), square(-180, 60, 180, 90)) as { features: { properties: object }[] };
+/** South of Cape Horn, where slots are unlimited but counted. */
+const SOUTH = { pickup_lat: -65, dropoff_lat: -65 };
+const zones = zonesOf(square(-180, -60, 180, 60), square(-180, 60, 180, 90), square(-180, -90, 180, -60)) as {
+  features: { properties: object }[];
+};
 zones.features[1]!.properties = { name: "North", schedule: "north" };
+zones.features[2]!.properties = { name: "South", schedule: "south" };
 
 /** Slots of one shipment from 08:00 in Berlin, and of three on December 24. */
 const tariff = worldTariff({
@@ -26,6 +31,7 @@ const tariff = worldTariff({
       exceptions: [{ date: "2026-12-24", capacity: 3, hours: [{ opens: "08:00", closes: "10:00" }] }],
     }),
     scheduleOf({ ...LIMITED, name: "north", capacity: 10, capacity_unit: "kilograms" }),
+    scheduleOf({ ...LIMITED, name: "south", attention_above: 2 }),
   ],
   default_schedule: "day",
 });
@@ -137,8 +143,8 @@ test("a slot of kilograms takes shipments up to their total weight", async () =>
 test("a booking without a limited slot sends no statement about slots", async () => {
   const aboutSlots = async (fields: object) => {
     const sent = await queriesOf(service.app.em, () => booked(undefined, fields));
-    // Background work polls reservations and confirms those of earlier bookings.
-    const isOfQueue = (text: string) => /check_at <= now\(\)|update slot_reservation/.test(text);
+    // Background work polls reservations, confirms those of earlier bookings, and purges slots.
+    const isOfQueue = (text: string) => /check_at <= now\(\)|update slot_reservation|starts_at < now/.test(text);
     return sent.filter(({ sql: text }) => /\bslot/.test(text) && !isOfQueue(text)).map(({ sql: text }) => text);
   };
   expect(await aboutSlots({})).toEqual([]);
@@ -221,6 +227,29 @@ test("operators see the places of slots, and raise, lower or close a slot at onc
   for (const unknown of [{ schedule: "night" }, { start: slot("09", "05").start }]) {
     expect((await operator.setSlotCapacity({ ...inSlot, ...unknown, capacity: 1 })).code).toBe("SLOT_NOT_FOUND");
   }
+});
+
+test("an unlimited slot that is counted can be limited by an operator", async () => {
+  const operator = service.as((await service.addOperator("operator")).key);
+  const inSlot = { schedule: "south", start: slot("02", "07").start };
+  const read = async () => (await data(operator.listSlots({ schedule: "south" })))[10];
+  const offered = async () =>
+    (await caller.listPickupSlots({ ...COVERED_ROUTE, ...SOUTH, from_date: "2026-12-02", days: 1 })).body.data[0];
+  const booking = { ...BOOKING, ...SOUTH, pickup_window: slot("02", "07") };
+  await book(service, apiKey, booking);
+  const places = { ...slot("02", "07"), unit: "shipments", capacity: null, set_capacity: null, remaining: null };
+  expect(await read()).toEqual({ ...places, booked: 1, held: 0 });
+  expect(await offered()).toMatchObject({ available: true, limited: false, remaining: null });
+  await operator.setSlotCapacity({ ...inSlot, capacity: 1 });
+  expect(await offered()).toMatchObject({ available: false, limited: true, remaining: 0 });
+  await expectFull(caller.createShipment(booking), slot("02", "08"));
+  await operator.setSlotCapacity(inSlot);
+  await book(service, apiKey, booking);
+  // A shipment in an unlimited slot may stay unpaid.
+  expect(
+    (await sql.query("select from slot_reservation where slot_id like '% south' and pay_by is not null")).rowCount,
+  ).toBe(0);
+  await expectCounted();
 });
 
 const quoted = async (window: object | undefined, fields: object = {}) =>

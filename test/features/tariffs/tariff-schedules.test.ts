@@ -37,6 +37,7 @@ const EVENINGS = {
   capacity: 10,
   capacity_unit: "kilograms",
   pay_within_minutes: 60,
+  attention_above: 20,
 };
 
 /** The schedule `EVENINGS` as in responses. */

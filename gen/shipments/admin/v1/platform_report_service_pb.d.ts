@@ -822,7 +822,7 @@ export declare type PlatformAttentionValid = PlatformAttention;
 export declare const PlatformAttentionSchema: GenMessage<PlatformAttention, {validType: PlatformAttentionValid}>;
 
 /**
- * An affected payment, workspace, webhook or key.
+ * An affected payment, workspace, webhook, key or slot.
  *
  * @generated from message shipments.admin.v1.PlatformAttentionSubject
  */
@@ -856,7 +856,8 @@ export declare type PlatformAttentionSubject = Message<"shipments.admin.v1.Platf
   id?: string | undefined;
 
   /**
-   * URL of the webhook or name of the key. Unset for other objects and for keys without a name.
+   * URL of the webhook, name of the key or name of the slot's schedule. Unset for other objects and for keys without a
+   * name.
    *
    * @generated from field: optional string name = 5;
    */
@@ -864,7 +865,7 @@ export declare type PlatformAttentionSubject = Message<"shipments.admin.v1.Platf
 
   /**
    * For a webhook, the time of the first failure since the last success. For emails, the time at which the oldest
-   * unsent email was queued. For a payment, its due time. For a key, its expiry.
+   * unsent email was queued. For a payment, its due time. For a key, its expiry. For a slot, its start.
    *
    * @generated from field: google.protobuf.Timestamp at = 6;
    */
@@ -931,6 +932,14 @@ export enum PlatformAttentionKind {
    * @generated from enum value: PLATFORM_ATTENTION_KIND_OPERATOR_KEY_ENDING = 6;
    */
   OPERATOR_KEY_ENDING = 6,
+
+  /**
+   * Slots that start within 24 hours are more than 90 % full, or have no capacity and exceed the `attention_above` of
+   * their schedule. Closed slots are excluded.
+   *
+   * @generated from enum value: PLATFORM_ATTENTION_KIND_BUSY_SLOT = 7;
+   */
+  BUSY_SLOT = 7,
 }
 
 /**

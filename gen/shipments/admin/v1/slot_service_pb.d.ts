@@ -101,7 +101,7 @@ export declare type ListSlotsResponseValid = Message<"shipments.admin.v1.ListSlo
 export declare const ListSlotsResponseSchema: GenMessage<ListSlotsResponse, {validType: ListSlotsResponseValid}>;
 
 /**
- * A slot with a capacity, and its places. Places of test mode do not count.
+ * A slot with a capacity or an alert, and its places. Places of test mode do not count.
  *
  * @generated from message shipments.admin.v1.LimitedSlot
  */
@@ -128,11 +128,11 @@ export declare type LimitedSlot = Message<"shipments.admin.v1.LimitedSlot"> & {
   unit: SlotCapacityUnit;
 
   /**
-   * Capacity: `set_capacity`, or else that of the tariff.
+   * Capacity: `set_capacity`, or else that of the tariff. Unset if the slot is unlimited.
    *
-   * @generated from field: int32 capacity = 4;
+   * @generated from field: optional int32 capacity = 4;
    */
-  capacity: number;
+  capacity?: number | undefined;
 
   /**
    * Capacity that an operator has set. Unset if the tariff's capacity applies.
@@ -156,15 +156,15 @@ export declare type LimitedSlot = Message<"shipments.admin.v1.LimitedSlot"> & {
   held: number;
 
   /**
-   * Remaining capacity. 0 if more is taken than the capacity.
+   * Remaining capacity. 0 if more is taken than the capacity. Unset if the slot is unlimited.
    *
-   * @generated from field: double remaining = 8;
+   * @generated from field: optional double remaining = 8;
    */
-  remaining: number;
+  remaining?: number | undefined;
 };
 
 /**
- * A slot with a capacity, and its places. Places of test mode do not count.
+ * A slot with a capacity or an alert, and its places. Places of test mode do not count.
  *
  * @generated from message shipments.admin.v1.LimitedSlot
  */
@@ -191,11 +191,11 @@ export declare type LimitedSlotValid = Message<"shipments.admin.v1.LimitedSlot">
   unit: SlotCapacityUnit;
 
   /**
-   * Capacity: `set_capacity`, or else that of the tariff.
+   * Capacity: `set_capacity`, or else that of the tariff. Unset if the slot is unlimited.
    *
-   * @generated from field: int32 capacity = 4;
+   * @generated from field: optional int32 capacity = 4;
    */
-  capacity: number;
+  capacity?: number | undefined;
 
   /**
    * Capacity that an operator has set. Unset if the tariff's capacity applies.
@@ -219,11 +219,11 @@ export declare type LimitedSlotValid = Message<"shipments.admin.v1.LimitedSlot">
   held: number;
 
   /**
-   * Remaining capacity. 0 if more is taken than the capacity.
+   * Remaining capacity. 0 if more is taken than the capacity. Unset if the slot is unlimited.
    *
-   * @generated from field: double remaining = 8;
+   * @generated from field: optional double remaining = 8;
    */
-  remaining: number;
+  remaining?: number | undefined;
 };
 
 /**
@@ -323,7 +323,7 @@ export declare const SetSlotCapacityResponseSchema: GenMessage<SetSlotCapacityRe
  */
 export declare const SlotService: GenService<{
   /**
-   * Lists the upcoming slots of a schedule of the tariff in force that have a capacity.
+   * Lists the upcoming slots of a schedule of the tariff in force that have a capacity or are counted.
    *
    * @generated from rpc shipments.admin.v1.SlotService.ListSlots
    */

@@ -365,6 +365,13 @@ export declare type NewTariffSchedule = Message<"shipments.admin.v1.NewTariffSch
    * @generated from field: optional int32 pay_within_minutes = 12;
    */
   payWithinMinutes?: number | undefined;
+
+  /**
+   * Amount in `capacity_unit`, 1 to 100000, above which a slot without a capacity needs attention. Counts such slots.
+   *
+   * @generated from field: optional int32 attention_above = 13;
+   */
+  attentionAbove?: number | undefined;
 };
 
 export declare type NewTariffScheduleValid = NewTariffSchedule;
