@@ -89,7 +89,7 @@ const FLOORS: readonly Floor[] = [
         features/operators/operator.entity.ts features/operators/operator-key.entity.ts
         features/slots/busy-slots.ts features/tariffs/versions/{load-version,tariff-cache}.ts features/workspaces/*`,
       "features/webhooks": "features/{events,idempotency,workspaces}/* pipeline/tracer.ts",
-      "features/couriers": "features/{audit,workspaces}/*",
+      "features/couriers": "features/{audit,mails,workspaces}/*",
       "features/customers": "features/{idempotency,workspaces}/*",
       "features/events": "features/workspaces/*",
       "features/tariffs/drafts": "features/tariffs/{versions,tasks}/* features/{idempotency,audit}/*",

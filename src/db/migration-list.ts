@@ -84,4 +84,10 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128190112-slots.ts")).Migration20261128190112_slots,
   "20261128190332-one-attempt": async () =>
     (await import("./migrations/20261128190332-one-attempt.ts")).Migration20261128190332_one_attempt,
+  "20261128212929-courier-emails": async () =>
+    (await import("./migrations/20261128212929-courier-emails.ts")).Migration20261128212929_courier_emails,
+  "20261128212930-courier-emails-2": async () =>
+    (await import("./migrations/20261128212930-courier-emails-2.ts")).Migration20261128212930_courier_emails_2,
+  "20261128212931-courier-emails-3": async () =>
+    (await import("./migrations/20261128212931-courier-emails-3.ts")).Migration20261128212931_courier_emails_3,
 };

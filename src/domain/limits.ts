@@ -13,6 +13,9 @@ export const MAX_WEBHOOKS = 20;
 /** Maximum number of active links and devices of one courier. */
 export const MAX_COURIER_LINKS = 5;
 export const MAX_COURIER_DEVICES = 5;
+/** Maximum number of links emailed to one courier within 15 minutes, and to a workspace's couriers within an hour. */
+export const MAX_COURIER_EMAILS = 3;
+export const MAX_COURIER_EMAILS_OF_HOUR = 1_000;
 /** Maximum number of couriers in one workspace that are not archived. */
 export const MAX_COURIERS = 5_000;
 export const MAX_SAVED_FILTERS = 50;

@@ -293,6 +293,14 @@ export const REASONS = {
       `link: The courier has reached the limit of ${MAX_COURIER_LINKS} links. Revoke one first.`,
       "Revoke a link.",
     ],
+    COURIER_EMAIL_MISSING: [
+      "email: The courier has no email address. Add one, or share the link.",
+      "Set `email`, or omit `send_email`.",
+    ],
+    EMAIL_UNAVAILABLE: [
+      "e.g. send_email: The service has no mail server. Share the link.",
+      "Omit `send_email`, or ask an operator to set `SMTP_URL`.",
+    ],
     WEBHOOK_LIMIT: [
       `webhook: The workspace has reached its limit of ${MAX_WEBHOOKS} webhooks. Delete one first.`,
       "Delete a webhook.",
@@ -340,6 +348,10 @@ export const REASONS = {
     HOLD_LIMIT: [
       `hold: The workspace has reached its limit of ${MAX_HOLDS} quotes that hold slots. Book one, or wait until one expires.`,
       "Book a quote, or wait.",
+    ],
+    COURIER_EMAIL_LIMIT: [
+      "email: The courier or the workspace has reached its limit of emails. Wait a few minutes, or share the link.",
+      "Wait, or omit `send_email`.",
     ],
     SIMULATION_LIMIT: [
       `simulation: Test mode has reached its limit of ${MAX_SIMULATIONS} running simulations. Wait until some simulations end, advance the test clock, or delete the test data.`,

@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { LeasedQueue } from "../db/leased-queue.ts";
+import { courierMail } from "../features/couriers/courier-mail.ts";
+import { createCourierMailQueue } from "../features/couriers/send-courier-mails.ts";
 import { createSignInMailQueue } from "../features/people/send-mails.ts";
 import { createRecipientMailQueue, type SendRecipientMailsDeps } from "../features/recipients/send-recipient-mails.ts";
 import { createSmtpClient } from "../smtp/smtp-client.ts";
@@ -41,5 +43,10 @@ export function createMails(deps: MailsDeps): CreateMailQueues | undefined {
   return (givingUp) => [
     createSignInMailQueue({ ...sending, givingUp }),
     createRecipientMailQueue({ ...sending, givingUp }),
+    createCourierMailQueue({
+      ...sending,
+      givingUp,
+      contentOf: (due) => courierMail(due, preferredLanguage(due.locale ?? "", LANGUAGES).language),
+    }),
   ];
 }

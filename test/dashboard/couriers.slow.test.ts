@@ -1,121 +1,146 @@
 import { expect, test } from "vitest";
 import { data } from "../support/answers.ts";
 import { bookAnd } from "../support/bookings.ts";
-import type { TestWorkspace } from "../support/service.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { startService, type TestWorkspace } from "../support/service.ts";
 import { chooseMore, describeDashboard, expectWellShown, openAsMember, pressInDialog, rowsOf } from "./browser.ts";
 
-describeDashboard("couriers", (dashboard) => {
-  const open = (workspace: TestWorkspace, path = "/couriers", role = "member") =>
-    openAsMember(dashboard, path, { workspace, role });
+describeDashboard(
+  "couriers",
+  (dashboard) => {
+    const open = (workspace: TestWorkspace, path = "/couriers", role = "member") =>
+      openAsMember(dashboard, path, { workspace, role });
 
-  test("are added, edited and archived by members", async () => {
-    const workspace = await dashboard.service.addWorkspace();
-    const page = await open(workspace);
-    await page.getByText("No couriers yet").waitFor();
-    await expectWellShown(page, "couriers-none");
-    await page.getByRole("button", { name: "Add courier" }).click();
-    await page.getByLabel("Name").fill("Ada Byron");
-    await page.getByLabel("Phone").fill("212");
-    await pressInDialog(page, "Add courier");
-    await page.getByText("must be a phone number with a country code").waitFor();
-    await expectWellShown(page, "courier-refused");
-    await page.getByLabel("Phone").fill("+12125550123");
-    await pressInDialog(page, "Add courier");
-    await page.getByRole("heading", { name: "Ada Byron", level: 1 }).waitFor();
-    await page.getByText("No stops left").waitFor();
+    test("are added, edited and archived by members", async () => {
+      const workspace = await dashboard.service.addWorkspace();
+      const page = await open(workspace);
+      await page.getByText("No couriers yet").waitFor();
+      await expectWellShown(page, "couriers-none");
+      await page.getByRole("button", { name: "Add courier" }).click();
+      await page.getByLabel("Name").fill("Ada Byron");
+      await page.getByLabel("Phone").fill("212");
+      await pressInDialog(page, "Add courier");
+      await page.getByText("must be a phone number with a country code").waitFor();
+      await expectWellShown(page, "courier-refused");
+      await page.getByLabel("Phone").fill("+12125550123");
+      await pressInDialog(page, "Add courier");
+      await page.getByRole("heading", { name: "Ada Byron", level: 1 }).waitFor();
+      await page.getByText("No stops left").waitFor();
 
-    await page.getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("Vehicle").fill("Cargo bike");
-    await page.getByLabel("Phone").fill("");
-    await pressInDialog(page, "Save changes");
-    await page.getByText("Cargo bike").waitFor();
-    const as = dashboard.service.as(workspace.apiKey);
-    const [courier] = await data(as.listCouriers({}));
-    expect(courier).toMatchObject({ name: "Ada Byron", vehicle: "Cargo bike", phone: null });
+      await page.getByRole("button", { name: "Edit" }).click();
+      await page.getByLabel("Vehicle").fill("Cargo bike");
+      await page.getByLabel("Phone").fill("");
+      await pressInDialog(page, "Save changes");
+      await page.getByText("Cargo bike").waitFor();
+      const as = dashboard.service.as(workspace.apiKey);
+      const [courier] = await data(as.listCouriers({}));
+      expect(courier).toMatchObject({ name: "Ada Byron", vehicle: "Cargo bike", phone: null });
 
-    await chooseMore(page, "Archive");
-    await page.getByText("can no longer be assigned").waitFor();
-    await pressInDialog(page, "Archive courier");
-    await page.getByText("No couriers yet").waitFor();
-    expect(await data(as.listCouriers({}))).toEqual([]);
-    await page.goBack();
-    await page.getByText("Archived", { exact: true }).first().waitFor();
-    expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
-  });
+      await chooseMore(page, "Archive");
+      await page.getByText("can no longer be assigned").waitFor();
+      await pressInDialog(page, "Archive courier");
+      await page.getByText("No couriers yet").waitFor();
+      expect(await data(as.listCouriers({}))).toEqual([]);
+      await page.goBack();
+      await page.getByText("Archived", { exact: true }).first().waitFor();
+      expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
+    });
 
-  test("show their stops in order and update as shipments are delivered", async () => {
-    const workspace = await dashboard.service.addWorkspace();
-    const { service } = dashboard;
-    const { apiKey } = workspace;
-    const as = service.as(apiKey);
-    const { id: courier } = await data(
-      as.createCourier({ name: "Ada Byron", phone: "+12125550123", vehicle: "Cargo bike" }),
-    );
-    await as.createCourier({ name: "Grace Hopper" });
-    const shipments = [];
-    for (const sequence of [2, 3, 1]) {
-      const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
-      shipments.push({ shipment, sequence });
-    }
-    await as.assignCourier({ courier, shipments });
-    const [second, third, first] = shipments.map(({ shipment }) => shipment as string);
-    const page = await open(workspace);
-    const cells = rowsOf(page, "Couriers").nth(1).getByRole("cell");
-    await expect
-      .poll(() => cells.allTextContents())
-      .toEqual(["Ada Byron", "+12125550123", "Cargo bike", "3", "0", "0", "—"]);
-    await expectWellShown(page, "couriers");
+    test("show their stops in order and update as shipments are delivered", async () => {
+      const workspace = await dashboard.service.addWorkspace();
+      const { service } = dashboard;
+      const { apiKey } = workspace;
+      const as = service.as(apiKey);
+      const { id: courier } = await data(
+        as.createCourier({ name: "Ada Byron", phone: "+12125550123", vehicle: "Cargo bike" }),
+      );
+      await as.createCourier({ name: "Grace Hopper" });
+      const shipments = [];
+      for (const sequence of [2, 3, 1]) {
+        const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+        shipments.push({ shipment, sequence });
+      }
+      await as.assignCourier({ courier, shipments });
+      const [second, third, first] = shipments.map(({ shipment }) => shipment as string);
+      const page = await open(workspace);
+      const cells = rowsOf(page, "Couriers").nth(1).getByRole("cell");
+      await expect
+        .poll(() => cells.allTextContents())
+        .toEqual(["Ada Byron", "+12125550123", "Cargo bike", "3", "0", "0", "—"]);
+      await expectWellShown(page, "couriers");
 
-    await page.getByRole("link", { name: "Ada Byron" }).click();
-    const stops = rowsOf(page, "Shipments").locator(".row-link code");
-    await expect.poll(() => stops.allTextContents()).toEqual([first, second, third]);
-    await expectWellShown(page, "courier");
-    for (const _ of ["picked up", "delivered"]) await as.advanceShipment({ shipment: first });
-    await expect.poll(() => stops.allTextContents()).toEqual([second, third]);
-    await expect.poll(() => page.locator(".figures dd.value").allTextContents()).toEqual(["2", "0", "1", "—"]);
-    await as.reportPlaces({ places: [{ shipment: second, lat: 40.7, lng: -73.98 }] });
-    await page.goBack();
-    const mark = page.getByRole("button", { name: "Ada Byron" });
-    await mark.click();
-    await page.getByText("2 left, seen").waitFor();
-    await expectWellShown(page, "couriers-map");
+      await page.getByRole("link", { name: "Ada Byron" }).click();
+      const stops = rowsOf(page, "Shipments").locator(".row-link code");
+      await expect.poll(() => stops.allTextContents()).toEqual([first, second, third]);
+      await expectWellShown(page, "courier");
+      for (const _ of ["picked up", "delivered"]) await as.advanceShipment({ shipment: first });
+      await expect.poll(() => stops.allTextContents()).toEqual([second, third]);
+      await expect.poll(() => page.locator(".figures dd.value").allTextContents()).toEqual(["2", "0", "1", "—"]);
+      await as.reportPlaces({ places: [{ shipment: second, lat: 40.7, lng: -73.98 }] });
+      await page.goBack();
+      const mark = page.getByRole("button", { name: "Ada Byron" });
+      await mark.click();
+      await page.getByText("2 left, seen").waitFor();
+      await expectWellShown(page, "couriers-map");
 
-    const viewer = await open(workspace, `/couriers/${courier}`, "viewer");
-    await expect.poll(() => rowsOf(viewer, "Shipments").count()).toBe(2);
-    expect(await viewer.getByRole("button", { name: "Edit" }).count()).toBe(0);
-  });
+      const viewer = await open(workspace, `/couriers/${courier}`, "viewer");
+      await expect.poll(() => rowsOf(viewer, "Shipments").count()).toBe(2);
+      expect(await viewer.getByRole("button", { name: "Edit" }).count()).toBe(0);
+    });
 
-  test("have a link that is shown once, opens their page and can be revoked", async () => {
-    const workspace = await dashboard.service.addWorkspace();
-    const as = dashboard.service.as(workspace.apiKey);
-    const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));
-    const page = await open(workspace, `/couriers/${courier}`);
-    await page.getByText("No active links").waitFor();
-    await page.getByRole("button", { name: "Create link" }).click();
-    await page.getByLabel("Expires after").selectOption("7 days");
-    await pressInDialog(page, "Create link");
-    const dialog = page.getByRole("dialog", { name: "The courier’s link" });
-    await dialog.getByRole("img", { name: "QR code for the link" }).waitFor();
-    const url = await dialog.locator("pre").innerText();
-    expect(url.startsWith(`${new URL(page.url()).origin}/c#`)).toBe(true);
-    await expectWellShown(page, "courier-link");
-    await pressInDialog(page, "Done");
-    await expect.poll(() => rowsOf(page, "Links").count()).toBe(1);
-    await expectWellShown(page, "courier-links");
-    const exchange = () =>
-      page.request.post("/c/session", {
-        data: { token: new URL(url).hash.slice(1) },
-        headers: { origin: new URL(url).origin },
-      });
-    expect((await exchange()).status()).toBe(200);
+    test("have a link that is shown once, opens their page and can be revoked", async () => {
+      const workspace = await dashboard.service.addWorkspace();
+      const as = dashboard.service.as(workspace.apiKey);
+      const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));
+      const page = await open(workspace, `/couriers/${courier}`);
+      await page.getByText("No active links").waitFor();
+      expect(await page.getByRole("button", { name: "Email link" }).count()).toBe(0);
+      await page.getByRole("button", { name: "Create link" }).click();
+      await page.getByLabel("Expires after").selectOption("7 days");
+      await pressInDialog(page, "Create link");
+      const dialog = page.getByRole("dialog", { name: "The courier’s link" });
+      await dialog.getByRole("img", { name: "QR code for the link" }).waitFor();
+      const url = await dialog.locator("pre").innerText();
+      expect(url.startsWith(`${new URL(page.url()).origin}/c#`)).toBe(true);
+      await expectWellShown(page, "courier-link");
+      await pressInDialog(page, "Done");
+      await expect.poll(() => rowsOf(page, "Links").count()).toBe(1);
+      await expectWellShown(page, "courier-links");
+      const exchange = () =>
+        page.request.post("/c/session", {
+          data: { token: new URL(url).hash.slice(1) },
+          headers: { origin: new URL(url).origin },
+        });
+      expect((await exchange()).status()).toBe(200);
 
-    const viewer = await open(workspace, `/couriers/${courier}`, "viewer");
-    await expect.poll(() => rowsOf(viewer, "Links").count()).toBe(1);
-    expect(await viewer.getByRole("button", { name: /link/ }).count()).toBe(0);
+      const viewer = await open(workspace, `/couriers/${courier}`, "viewer");
+      await expect.poll(() => rowsOf(viewer, "Links").count()).toBe(1);
+      expect(await viewer.getByRole("button", { name: /link/ }).count()).toBe(0);
 
-    await page.getByRole("button", { name: "Revoke link" }).click();
-    await pressInDialog(page, "Revoke link");
-    await page.getByText("No active links").waitFor();
-    expect((await exchange()).status()).toBe(403);
-  });
-});
+      await page.getByRole("button", { name: "Revoke link" }).click();
+      await pressInDialog(page, "Revoke link");
+      await page.getByText("No active links").waitFor();
+      expect((await exchange()).status()).toBe(403);
+
+      await as.updateCourier({ courier, email: "ada@example.org" });
+      await page.reload();
+      await page.getByRole("button", { name: "Email link" }).click();
+      await page.getByRole("dialog", { name: "Email link to ada@example.org" }).waitFor();
+      await expectWellShown(page, "courier-email");
+      await pressInDialog(page, "Email link");
+      await page.getByText("Email queued.").waitFor();
+      await expect
+        .poll(() =>
+          rowsOf(page, "Links")
+            .getByRole("cell", { name: /Queued|Sent/ })
+            .count(),
+        )
+        .toBe(1);
+      await expectWellShown(page, "courier-emailed");
+    });
+  },
+  async () => {
+    const mail = { smtpUrl: (await startMailServer()).url, from: "Shipments <no-reply@example.org>" };
+    return startService({ dashboard: true, publicUrl: "http://book.example.org", mail });
+  },
+);

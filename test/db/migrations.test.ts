@@ -309,6 +309,7 @@ const INVALID_ROWS: readonly (readonly [constraint: string, table: string, chang
   ["workspace_twin", "workspace", { id: 4, twin_of: 1 }],
   ["workspace_tracking_slug", "workspace", { id: 4, tracking_slug: SLUG }],
   ["payment_connection_provider", "payment_connection", { provider: "nonsense" }],
+  ["courier_link_state", "courier_link", { id: "col_2", hash: "other", state: "lost" }],
   ["recipient_notice_kind", "recipient_notice", { kind: "lost" }],
   ["recipient_notice_state", "recipient_notice", { shipment_reference: "SHP-2", state: "lost" }],
   ["simulation_scenario", "simulation", { scenario: "lost" }],

@@ -275,6 +275,7 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
   const everything = async (filled?: FilledRecords) => {
     await callEverything(service, callers, sql, filled);
     await sendRecipientEmail(service, workspace, mails);
+    await sendCourierEmail(service, workspace, mails);
   };
   if (kept) await everything();
   const filled = await fillTables(sql, workspace.id, ROWS);
@@ -446,6 +447,14 @@ async function sendRecipientEmail(
   const mail = await eventually("an email", () => mails.find(({ to }) => to.includes(recipient_email)));
   const { pathname } = new URL(mail.headers["list-unsubscribe"]!.slice(1, -1));
   expect((await fetch(service.httpUrl + pathname, { method: "POST" })).ok).toBe(true);
+}
+
+async function sendCourierEmail(service: TestService, { apiKey }: TestWorkspace, { mails }: MailServer): Promise<void> {
+  const as = service.as(apiKey);
+  const email = `${randomUUID()}@example.org`;
+  const { id: courier } = await data(as.createCourier({ name: "Ada", email }));
+  await data(as.createCourierLink({ courier, send_email: true }));
+  await eventually("an email", () => mails.find(({ to }) => to.includes(email)));
 }
 
 /**

@@ -132,6 +132,10 @@ const PLATFORM_STATEMENTS: readonly (readonly [beginning: string, because: strin
     "recipient emails that are due anywhere",
   ],
   [
+    "select workspace_id::float8 as workspace, id as reference, extract(epoch from next_attempt_at)",
+    "courier emails that are due anywhere",
+  ],
+  [
     "select min(ends_at)::text as first, max(ends_at)::text as last from ( select ends_at from courier_link",
     "purged by age",
   ],

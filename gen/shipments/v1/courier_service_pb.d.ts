@@ -2,7 +2,7 @@
 // @generated from file shipments/v1/courier_service.proto (package shipments.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { CourierPlace, CourierPlaceValid } from "./courier_pb.js";
@@ -67,6 +67,13 @@ export declare type CourierLink = Message<"shipments.v1.CourierLink"> & {
    * @generated from field: google.protobuf.Timestamp last_used_at = 7;
    */
   lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * Status of the email with the link. Unset if the link was not emailed.
+   *
+   * @generated from field: optional shipments.v1.CourierEmailStatus email_status = 8;
+   */
+  emailStatus?: CourierEmailStatus | undefined;
 };
 
 /**
@@ -123,6 +130,13 @@ export declare type CourierLinkValid = Message<"shipments.v1.CourierLink"> & {
    * @generated from field: google.protobuf.Timestamp last_used_at = 7;
    */
   lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * Status of the email with the link. Unset if the link was not emailed.
+   *
+   * @generated from field: optional shipments.v1.CourierEmailStatus email_status = 8;
+   */
+  emailStatus?: CourierEmailStatus | undefined;
 };
 
 /**
@@ -220,6 +234,13 @@ export declare type CourierProfile = Message<"shipments.v1.CourierProfile"> & {
    * @generated from field: shipments.v1.CourierFigures figures = 12;
    */
   figures?: CourierFigures | undefined;
+
+  /**
+   * Email address to which links can be sent. Unset if not given.
+   *
+   * @generated from field: optional string email = 13;
+   */
+  email?: string | undefined;
 };
 
 /**
@@ -311,6 +332,13 @@ export declare type CourierProfileValid = Message<"shipments.v1.CourierProfile">
    * @generated from field: shipments.v1.CourierFigures figures = 12;
    */
   figures?: CourierFiguresValid | undefined;
+
+  /**
+   * Email address to which links can be sent. Unset if not given.
+   *
+   * @generated from field: optional string email = 13;
+   */
+  email?: string | undefined;
 };
 
 /**
@@ -459,6 +487,13 @@ export declare type CreateCourierRequest = Message<"shipments.v1.CreateCourierRe
    * @generated from field: optional string note = 6;
    */
   note?: string | undefined;
+
+  /**
+   * Email address to which links can be sent, at most 254 characters.
+   *
+   * @generated from field: optional string email = 7;
+   */
+  email?: string | undefined;
 };
 
 /**
@@ -509,6 +544,13 @@ export declare type CreateCourierRequestValid = Message<"shipments.v1.CreateCour
    * @generated from field: optional string note = 6;
    */
   note?: string | undefined;
+
+  /**
+   * Email address to which links can be sent, at most 254 characters.
+   *
+   * @generated from field: optional string email = 7;
+   */
+  email?: string | undefined;
 };
 
 /**
@@ -747,6 +789,13 @@ export declare type UpdateCourierRequest = Message<"shipments.v1.UpdateCourierRe
    * @generated from field: optional string note = 8;
    */
   note?: string | undefined;
+
+  /**
+   * Email address to which links can be sent, at most 254 characters. An empty value removes it.
+   *
+   * @generated from field: optional string email = 9;
+   */
+  email?: string | undefined;
 };
 
 /**
@@ -809,6 +858,13 @@ export declare type UpdateCourierRequestValid = Message<"shipments.v1.UpdateCour
    * @generated from field: optional string note = 8;
    */
   note?: string | undefined;
+
+  /**
+   * Email address to which links can be sent, at most 254 characters. An empty value removes it.
+   *
+   * @generated from field: optional string email = 9;
+   */
+  email?: string | undefined;
 };
 
 /**
@@ -916,6 +972,14 @@ export declare type CreateCourierLinkRequest = Message<"shipments.v1.CreateCouri
    * @generated from field: optional int32 expires_in_days = 2;
    */
   expiresInDays?: number | undefined;
+
+  /**
+   * Whether to email the link to the courier, in the language of `locale`. Not possible in test mode, or if the service
+   * sends no email.
+   *
+   * @generated from field: bool send_email = 3;
+   */
+  sendEmail: boolean;
 };
 
 /**
@@ -935,6 +999,14 @@ export declare type CreateCourierLinkRequestValid = Message<"shipments.v1.Create
    * @generated from field: optional int32 expires_in_days = 2;
    */
   expiresInDays?: number | undefined;
+
+  /**
+   * Whether to email the link to the courier, in the language of `locale`. Not possible in test mode, or if the service
+   * sends no email.
+   *
+   * @generated from field: bool send_email = 3;
+   */
+  sendEmail: boolean;
 };
 
 /**
@@ -953,7 +1025,7 @@ export declare type CreateCourierLinkResponse = Message<"shipments.v1.CreateCour
   data?: CourierLink | undefined;
 
   /**
-   * Path and fragment of the link, such as `/c#4.Q3...`. Prepend the dashboard's origin.
+   * Path and fragment of the link, such as `/c#4.Q3...`. Prepend the dashboard's origin. Empty if the link is emailed.
    *
    * @generated from field: string path = 2;
    */
@@ -970,7 +1042,7 @@ export declare type CreateCourierLinkResponseValid = Message<"shipments.v1.Creat
   data?: CourierLinkValid | undefined;
 
   /**
-   * Path and fragment of the link, such as `/c#4.Q3...`. Prepend the dashboard's origin.
+   * Path and fragment of the link, such as `/c#4.Q3...`. Prepend the dashboard's origin. Empty if the link is emailed.
    *
    * @generated from field: string path = 2;
    */
@@ -1288,6 +1360,44 @@ export declare type RunValid = Message<"shipments.v1.Run"> & {
 export declare const RunSchema: GenMessage<Run, {validType: RunValid}>;
 
 /**
+ * Status of the email with a link.
+ *
+ * @generated from enum shipments.v1.CourierEmailStatus
+ */
+export enum CourierEmailStatus {
+  /**
+   * @generated from enum value: COURIER_EMAIL_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Queued. Attempts continue for up to a day.
+   *
+   * @generated from enum value: COURIER_EMAIL_STATUS_WAITING = 1;
+   */
+  WAITING = 1,
+
+  /**
+   * Accepted by the mail server.
+   *
+   * @generated from enum value: COURIER_EMAIL_STATUS_SENT = 2;
+   */
+  SENT = 2,
+
+  /**
+   * Refused by the mail server, or not accepted within a day.
+   *
+   * @generated from enum value: COURIER_EMAIL_STATUS_FAILED = 3;
+   */
+  FAILED = 3,
+}
+
+/**
+ * Describes the enum shipments.v1.CourierEmailStatus.
+ */
+export declare const CourierEmailStatusSchema: GenEnum<CourierEmailStatus>;
+
+/**
  * Manages the couriers of the workspace.
  *
  * @generated from service shipments.v1.CourierService
@@ -1348,7 +1458,8 @@ export declare const CourierService: GenService<{
   /**
    * Creates a link that opens the courier's page, without an account. A courier can have up to 5 active links. Each
    * can be opened until it expires, on up to 5 devices of the courier together: a further device signs out the one
-   * that was used least recently. The link is shown only in this response.
+   * that was used least recently. The link is shown only in this response, or only in the courier's email
+   * (`send_email`). A courier can receive 3 emails within 15 minutes, the couriers of a workspace 1,000 within an hour.
    *
    * @generated from rpc shipments.v1.CourierService.CreateCourierLink
    */

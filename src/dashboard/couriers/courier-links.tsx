@@ -1,4 +1,9 @@
-import { type CourierLink, type CourierProfile, CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
+import {
+  CourierEmailStatus,
+  type CourierLink,
+  type CourierProfile,
+  CourierService,
+} from "../../../gen/shipments/v1/courier_service_pb.js";
 import { useRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { RpcButton, SecretDialog } from "../ui/dialog.tsx";
@@ -15,9 +20,16 @@ interface LinksProps {
   readonly courier: CourierProfile;
 }
 
+const EMAIL_STATUSES: Readonly<Partial<Record<CourierEmailStatus, string>>> = {
+  [CourierEmailStatus.WAITING]: "Queued",
+  [CourierEmailStatus.SENT]: "Sent",
+  [CourierEmailStatus.FAILED]: "Failed",
+};
+
 const COLUMNS: readonly Column<CourierLink>[] = [
   { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
   { header: "By", clips: true, spare: true, cell: ({ createdBy }) => createdBy.replace(/^person /, "") },
+  { header: "Email", cell: ({ emailStatus }) => emailStatus && EMAIL_STATUSES[emailStatus] },
   { header: "Devices", align: "end", cell: ({ devices }) => numberText(devices) },
   { header: "Last used", align: "end", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
   { header: "Expires", align: "end", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
@@ -38,7 +50,7 @@ export function CourierLinks({ courier }: LinksProps) {
     ),
   };
   return (
-    <Section title="Links" actions={mayChange && <CreateLink courier={courier} />}>
+    <Section title="Links" actions={mayChange && <LinkButtons courier={courier} />}>
       <ListView
         query={links}
         label="Links"
@@ -59,19 +71,35 @@ const DAYS = [
   ["30", "30 days"],
 ] as const;
 
-function CreateLink({ courier: { id, name } }: LinksProps) {
+function LinkButtons({ courier: { id, name, email } }: LinksProps) {
+  const expiry = <SelectField name="expires_in_days" label="Expires after" value="14" choices={DAYS} />;
   return (
-    <RpcButton
-      primary
-      button="Create link"
-      method={createCourierLink}
-      title={`Create link for ${name}`}
-      submit="Create link"
-      request={{ courier: id }}
-      then={({ path }) => <LinkDialog url={new URL(path, location.origin).href} />}
-    >
-      <SelectField name="expires_in_days" label="Expires after" value="14" choices={DAYS} />
-    </RpcButton>
+    <>
+      {email !== undefined && (
+        <RpcButton
+          button="Email link"
+          method={createCourierLink}
+          title={`Email link to ${email}`}
+          submit="Email link"
+          request={{ courier: id, sendEmail: true }}
+          done="Email queued."
+        >
+          <p>Anyone with the link can act as the courier.</p>
+          {expiry}
+        </RpcButton>
+      )}
+      <RpcButton
+        primary
+        button="Create link"
+        method={createCourierLink}
+        title={`Create link for ${name}`}
+        submit="Create link"
+        request={{ courier: id }}
+        then={({ path }) => <LinkDialog url={new URL(path, location.origin).href} />}
+      >
+        {expiry}
+      </RpcButton>
+    </>
   );
 }
 

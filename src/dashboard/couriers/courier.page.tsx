@@ -103,12 +103,13 @@ function CourierFigures({ courier: { id, figures } }: CourierProps) {
 }
 
 function Details({ courier }: CourierProps) {
-  const { id, phone, vehicle, externalId, locale, note, createdAt, archivedAt } = courier;
+  const { id, phone, email, vehicle, externalId, locale, note, createdAt, archivedAt } = courier;
   return (
     <Section title="Details">
       <DescriptionList
         items={[
           ["Phone", phone && <a href={`tel:${phone}`}>{phone}</a>],
+          ["Email", email && <a href={`mailto:${email}`}>{email}</a>],
           ["Vehicle", vehicle],
           ["Language", locale],
           ["External ID", externalId],

@@ -1,8 +1,12 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { QUEUED_STATES } from "../mails/mail-queue.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { CourierProfile } from "./courier.entity.ts";
 
-/** A link that opens the courier's page. Only the SHA-256 of its token is stored. */
+/**
+ * A link that opens the courier's page. Only the SHA-256 of its token is stored. The token of an emailed link is created
+ * when the email is sent.
+ */
 export const CourierLink = defineEntity({
   name: "CourierLink",
   tableName: "courier_link",
@@ -22,9 +26,30 @@ export const CourierLink = defineEntity({
     createdBy: p.text(),
     createdAt: p.datetime(3),
     endsAt: p.datetime(3).index("courier_link_by_end"),
+    /** State of the email. null if the link is not emailed. */
+    state: p.text().$type<(typeof QUEUED_STATES)[number]>().nullable(),
+    /** Time of the next attempt to send the email, or the end of the lease during an attempt. */
+    nextAttemptAt: p.datetime(3).nullable(),
+    attempts: p.integer().default(0),
   },
   uniques: [{ name: "courier_link_hash", properties: ["workspace", "hash"] }],
-  indexes: [{ name: "courier_link_of_courier", properties: ["courier"] }],
+  indexes: [
+    { name: "courier_link_of_courier", properties: ["courier"] },
+    {
+      name: "courier_link_due",
+      expression: `create index "courier_link_due" on "courier_link" ("next_attempt_at") where state = 'waiting'`,
+    },
+    {
+      name: "courier_link_emailed",
+      expression: `create index "courier_link_emailed" on "courier_link" ("workspace_id", "created_at") where state is not null`,
+    },
+  ],
+  checks: [
+    {
+      name: "courier_link_state",
+      expression: `state in (${QUEUED_STATES.map((state) => `'${state}'`).join(", ")})`,
+    },
+  ],
 });
 
 export type CourierLink = InferEntity<typeof CourierLink>;

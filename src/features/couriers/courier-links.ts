@@ -5,7 +5,7 @@ import {
 } from "../../../gen/shipments/v1/courier_service_pb.js";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
-import { MAX_COURIER_LINKS } from "../../domain/limits.ts";
+import { MAX_COURIER_EMAILS, MAX_COURIER_EMAILS_OF_HOUR, MAX_COURIER_LINKS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { createId, hashKey } from "../../domain/secret-key.ts";
 import { compileToMessage, type RecordOf } from "../../json/records.ts";
@@ -19,7 +19,8 @@ const DEFAULT_DAYS = 14;
 
 const LIST = `
   select link.id, courier_id as courier, link.created_by as "createdBy", link.created_at as "createdAt",
-    ends_at as "expiresAt", count(session.hash)::int as devices, max(session.last_seen_at) as "lastUsedAt"
+    ends_at as "expiresAt", count(session.hash)::int as devices, max(session.last_seen_at) as "lastUsedAt",
+    link.state as "emailStatus"
   from courier_link as link
     left join courier_session as session
       on session.workspace_id = link.workspace_id and session.link_id = link.id
@@ -27,26 +28,46 @@ const LIST = `
   group by link.workspace_id, link.id order by link.created_at desc, link.id`;
 
 const CREATE = `
-  insert into courier_link (workspace_id, id, courier_id, hash, created_by, created_at, ends_at)
-  values ($1, $2, $3, $4, $5, now(), now() + make_interval(days => $6))`;
+  insert into courier_link
+    (workspace_id, id, courier_id, hash, created_by, created_at, ends_at, state, next_attempt_at)
+  values ($1, $2, $3, $4, $5, now(), now() + make_interval(days => $6),
+    case when $7::boolean then 'waiting' end, case when $7 then now() end)`;
+
+/** Revoked links count too, because they are kept for an hour. */
+const COUNT_EMAILED = `
+  select count(*)::int as "ofWorkspace",
+    (count(*) filter (where courier_id = $2 and created_at > now() - interval '15 minutes'))::int as "ofCourier"
+  from courier_link where workspace_id = $1 and state is not null and created_at > now() - interval '1 hour'`;
+
+const REVOKE = `
+  update courier_link set ends_at = now()
+  where workspace_id = $1 and courier_id = $2 and id = $3 and ends_at > now() returning 1`;
+
+interface CourierLinkDeps extends DatabaseDeps {
+  /** Whether a mail server is configured. Defaults to false. */
+  readonly sendsMails?: boolean;
+}
 
 export const COURIER_LINK_FUNCTIONS: Pick<
-  ServiceFunctions<typeof CourierService, Call, DatabaseDeps>,
+  ServiceFunctions<typeof CourierService, Call, CourierLinkDeps>,
   "createCourierLink" | "listCourierLinks" | "revokeCourierLink"
 > = {
-  async createCourierLink({ courier, expiresInDays = DEFAULT_DAYS }, call, { em }) {
+  async createCourierLink({ courier, expiresInDays = DEFAULT_DAYS, sendEmail }, call, { em, sendsMails = false }) {
     const { workspaceId } = call.caller;
     // Locks the courier, so that concurrent calls count each other's links.
-    await loadCourier(em, call, courier, "lock");
+    const { email } = await loadCourier(em, call, courier, "lock");
     if ((await listLinks(em, workspaceId, courier)).length >= MAX_COURIER_LINKS) throw refuse("COURIER_LINK_LIMIT");
+    if (sendEmail) await assertMayEmail(em, call, { courier, email, sendsMails });
     const id = createId("col");
+    // Sending the email replaces this token.
     const token = createCourierToken(workspaceId);
-    const values = [workspaceId, id, courier, hashKey(token), describeActor(call), expiresInDays];
+    const values = [workspaceId, id, courier, hashKey(token), describeActor(call), expiresInDays, sendEmail];
     await runStatement(em, CREATE, values);
     const link = (await listLinks(em, workspaceId, courier)).find((it) => it.id === id)!;
-    const changes = changesBetween({}, { link: id, expires_at: new Date(link.expiresAt!) });
+    const expires_at = new Date(link.expiresAt!);
+    const changes = changesBetween({}, { link: id, expires_at, ...(sendEmail && { emailed: true }) });
     recordChange(em, call, { subject: `courier/${courier}`, workspaceId, changes });
-    return { data: toMessage(link), path: `/c#${token}` };
+    return { data: toMessage(link), path: sendEmail ? "" : `/c#${token}` };
   },
 
   /** Needs no pages, because there are at most `MAX_COURIER_LINKS`. */
@@ -57,14 +78,32 @@ export const COURIER_LINK_FUNCTIONS: Pick<
 
   async revokeCourierLink({ courier, link }, call, { em }) {
     const { workspaceId } = call.caller;
-    const revoke = "delete from courier_link where workspace_id = $1 and courier_id = $2 and id = $3 returning 1";
-    const revoked = await runStatement(em, revoke, [workspaceId, courier, link]);
+    const revoked = await runStatement(em, REVOKE, [workspaceId, courier, link]);
     if (revoked.length === 0) throw refuse("COURIER_LINK_NOT_FOUND");
     const changes = changesBetween({ link }, {});
     recordChange(em, call, { subject: `courier/${courier}`, workspaceId, changes });
     return {};
   },
 };
+
+/** @throws Refusal EMAIL_UNAVAILABLE, COURIER_EMAIL_MISSING or COURIER_EMAIL_LIMIT */
+async function assertMayEmail(
+  em: EntityManager,
+  { caller: { workspaceId, test } }: Call,
+  to: { readonly courier: string; readonly email: string | null | undefined; readonly sendsMails: boolean },
+): Promise<void> {
+  const subject = "send_email";
+  if (test)
+    throw refuse("EMAIL_UNAVAILABLE", "Test mode sends no email. Create a link without send_email.", { subject });
+  if (!to.sendsMails) throw refuse("EMAIL_UNAVAILABLE", "The service has no mail server. Share the link.", { subject });
+  if (!to.email) throw refuse("COURIER_EMAIL_MISSING");
+  const [emailed] = await runStatement<{ ofWorkspace: number; ofCourier: number }>(em, COUNT_EMAILED, [
+    workspaceId,
+    to.courier,
+  ]);
+  const isFull = emailed!.ofCourier >= MAX_COURIER_EMAILS || emailed!.ofWorkspace >= MAX_COURIER_EMAILS_OF_HOUR;
+  if (isFull) throw refuse("COURIER_EMAIL_LIMIT");
+}
 
 const toMessage = compileToMessage(CourierLinkSchema);
 
@@ -73,7 +112,7 @@ function listLinks(em: EntityManager, workspace: number, courier: string): Promi
   return runStatement<RecordOf<LinkMessage>>(em, LIST, [workspace, courier]);
 }
 
-/** Deletes expired links and their devices. Returns the number of deleted links. */
+/** Deletes links that ended an hour ago, and their devices. Returns the number of deleted links. */
 export function purgeCourierLinks(em: EntityManager): Promise<number> {
-  return deleteOldest(em, "courier_link", "ends_at", "now()", []);
+  return deleteOldest(em, "courier_link", "ends_at", "now() - interval '1 hour'", []);
 }

@@ -43,7 +43,7 @@ const MAKE_ROOM = `
   delete from courier_session where workspace_id = $1 and (hash = $3 or hash in (
     select session.hash from courier_session as session
       join courier_link as link on link.workspace_id = session.workspace_id and link.id = session.link_id
-    where session.workspace_id = $1 and link.courier_id = $2 and session.hash <> $3
+    where session.workspace_id = $1 and link.courier_id = $2 and link.ends_at > now() and session.hash <> $3
     order by session.last_seen_at desc, session.hash offset $4))`;
 
 const BEGIN = `

@@ -12,6 +12,7 @@ export const CourierProfile = defineEntity({
     name: p.text(),
     /** Phone number in E.164. */
     phone: p.text().nullable(),
+    email: p.text().nullable(),
     vehicle: p.text().nullable(),
     /** Id of the courier in the caller's system. */
     externalId: p.text().nullable(),

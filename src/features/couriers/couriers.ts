@@ -39,7 +39,7 @@ type CourierFunctions = Omit<
 >;
 
 /** Fields that callers set. */
-const FIELDS = ["name", "phone", "vehicle", "externalId", "locale", "note"] as const;
+const FIELDS = ["name", "phone", "email", "vehicle", "externalId", "locale", "note"] as const;
 
 export const COURIER_FUNCTIONS: CourierFunctions = {
   async createCourier(request, call, { em, now }) {
@@ -100,7 +100,7 @@ export const COURIER_FUNCTIONS: CourierFunctions = {
     const courier = await loadCourier(em, call, id, "lock");
     const before = { ...courier };
     courier.archivedAt = courier.updatedAt = now();
-    const revoke = "delete from courier_link where workspace_id = $1 and courier_id = $2";
+    const revoke = "update courier_link set ends_at = now() where workspace_id = $1 and courier_id = $2";
     await runStatement(em, revoke, [courier.workspace, id]);
     return writeCourier(em, call, courier, before);
   },
@@ -141,7 +141,7 @@ async function writeCourier(tx: EntityManager, call: Call, courier: CourierProfi
   return { data: courierMessage(courier) };
 }
 
-/** Returns the audited fields. The audit log is kept forever, so it contains no phone number or note. */
+/** Returns the audited fields. The audit log is kept forever, so it contains no phone number, email or note. */
 function audited({ name, vehicle, externalId: external_id, locale, archivedAt: archived_at }: Partial<CourierProfile>) {
   return { name, vehicle, external_id, locale, archived_at };
 }
@@ -150,7 +150,7 @@ const FIND = `
   select id as "courierId", name, phone, vehicle, external_id as "externalId" from courier
   where workspace_id = $1 and id = $2 and archived_at is null`;
 
-/** Returns a courier as assigned to shipments. `undefined` if there is none with this id or it is archived. */
+/** Returns a courier as assigned to shipments. `undefined` if no active courier has this id. */
 export async function findAssignable(tx: Transaction, workspace: number, id: string): Promise<Courier | undefined> {
   return (await tx.send<Courier>(FIND, [workspace, id]))[0];
 }

@@ -11,14 +11,14 @@ export interface MailBacklog {
 }
 
 /** One query per table, because a distributed database stores the tables on different nodes. */
-const BACKLOGS = ["mail", "recipient_notice"].map(
+const BACKLOGS = ["mail", "recipient_notice", "courier_link"].map(
   (table) => `
   select count(*)::float8 as waiting,
     (extract(epoch from min(created_at)) * 1000)::float8 as "oldestMs"
   from (select created_at from ${table} where state = 'waiting' limit ${MAX_COUNTED}) as waiting`,
 );
 
-/** Loads the backlog of emails to people and to recipients. */
+/** Loads the backlog of emails to people, recipients and couriers. */
 export async function loadMailBacklog(em: EntityManager): Promise<MailBacklog> {
   const backlogs: MailBacklog[] = [];
   for (const sql of BACKLOGS) backlogs.push(...(await runStatement<MailBacklog>(em, sql)));

@@ -30,6 +30,7 @@ const DUE = {
   webhooks: DELIVERIES,
   sign_in_mails: dueIn("mail", "next_attempt_at", "state = 'waiting'"),
   recipient_mails: dueIn("recipient_notice", "next_attempt_at", "state = 'waiting'"),
+  courier_mails: dueIn("courier_link", "next_attempt_at", "state = 'waiting'"),
   notified_payments: dueIn("provider_payment", "due_at", `told and leased_until is null and ${IS_LIVE}`),
   payments: dueIn("provider_payment", "due_at", `leased_until is null and ${IS_LIVE}`),
   payment_events: dueIn("payment_notice", "due_at", "live"),

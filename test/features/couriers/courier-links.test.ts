@@ -62,6 +62,7 @@ test("a link is shown once, opens a session in a cookie, and is audited, listed 
     expires_at: ANY_TIME,
     devices: 0,
     last_used_at: null,
+    email_status: null,
   };
   expect([status, body]).toEqual([201, { data: link, path: expect.stringMatching(/^\/c#[0-9a-z]+\.[\w-]{43}$/) }]);
   const days = (Date.parse(body.data.expires_at) - Date.parse(body.data.created_at)) / 86_400_000;
@@ -156,7 +157,7 @@ test("expired links are deleted with their devices", async () => {
   const { newLink } = await newCourier();
   const link = await newLink();
   await signIn(link.token);
-  await sql.query("update courier_link set ends_at = now() where id = $1", [link.id]);
+  await sql.query("update courier_link set ends_at = now() - interval '1 hour' where id = $1", [link.id]);
   await purgeCourierLinks(service.app.em);
   const { rows } = await sql.query("select 1 from courier_session where link_id = $1", [link.id]);
   expect(rows).toEqual([]);

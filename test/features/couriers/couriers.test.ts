@@ -9,6 +9,7 @@ const service = await sharedService();
 const ADA = {
   name: "Ada Byron",
   phone: "+12125550123",
+  email: "ada@example.org",
   vehicle: "Cargo bike",
   external_id: "c-7",
   locale: "fr-CA",
