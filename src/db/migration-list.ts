@@ -90,4 +90,8 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128212930-courier-emails-2.ts")).Migration20261128212930_courier_emails_2,
   "20261128212931-courier-emails-3": async () =>
     (await import("./migrations/20261128212931-courier-emails-3.ts")).Migration20261128212931_courier_emails_3,
+  "20261128213001-delivery-reports": async () =>
+    (await import("./migrations/20261128213001-delivery-reports.ts")).Migration20261128213001_delivery_reports,
+  "20261128213002-delivery-reports-2": async () =>
+    (await import("./migrations/20261128213002-delivery-reports-2.ts")).Migration20261128213002_delivery_reports_2,
 };

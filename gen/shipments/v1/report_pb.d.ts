@@ -51,6 +51,27 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
    * @generated from field: string time_zone = 5;
    */
   timeZone: string;
+
+  /**
+   * Deliveries of the bookings. Unset in platform reports.
+   *
+   * @generated from field: shipments.v1.Deliveries deliveries = 6;
+   */
+  deliveries?: Deliveries | undefined;
+
+  /**
+   * Deliveries by courier, the 50 with the most bookings, the most first. Empty in platform reports.
+   *
+   * @generated from field: repeated shipments.v1.Deliveries couriers = 7;
+   */
+  couriers: Deliveries[];
+
+  /**
+   * Deliveries by zone of the dropoff, the 50 with the most bookings. Empty in platform reports.
+   *
+   * @generated from field: repeated shipments.v1.Deliveries zones = 8;
+   */
+  zones: Deliveries[];
 };
 
 /**
@@ -94,6 +115,27 @@ export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
    * @generated from field: string time_zone = 5;
    */
   timeZone: string;
+
+  /**
+   * Deliveries of the bookings. Unset in platform reports.
+   *
+   * @generated from field: shipments.v1.Deliveries deliveries = 6;
+   */
+  deliveries?: DeliveriesValid | undefined;
+
+  /**
+   * Deliveries by courier, the 50 with the most bookings, the most first. Empty in platform reports.
+   *
+   * @generated from field: repeated shipments.v1.Deliveries couriers = 7;
+   */
+  couriers: DeliveriesValid[];
+
+  /**
+   * Deliveries by zone of the dropoff, the 50 with the most bookings. Empty in platform reports.
+   *
+   * @generated from field: repeated shipments.v1.Deliveries zones = 8;
+   */
+  zones: DeliveriesValid[];
 };
 
 /**
@@ -101,6 +143,78 @@ export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
  * Use `create(OverviewSchema)` to create a new message.
  */
 export declare const OverviewSchema: GenMessage<Overview, {validType: OverviewValid}>;
+
+/**
+ * Progress of bookings from payment to delivery. Cancelled bookings count in the steps that they reached.
+ *
+ * @generated from message shipments.v1.Deliveries
+ */
+export declare type Deliveries = Message<"shipments.v1.Deliveries"> & {
+  /**
+   * Name of the courier or zone. Unset in totals, for shipments without a courier, and for older shipments, whose zone
+   * was not recorded.
+   *
+   * @generated from field: optional string name = 1;
+   */
+  name?: string | undefined;
+
+  /**
+   * Number of shipments booked.
+   *
+   * @generated from field: int64 bookings = 2;
+   */
+  bookings: bigint;
+
+  /**
+   * Number of shipments paid, including those refunded later.
+   *
+   * @generated from field: int64 paid = 3;
+   */
+  paid: bigint;
+
+  /**
+   * Number of shipments picked up, including those returned later.
+   *
+   * @generated from field: int64 picked_up = 4;
+   */
+  pickedUp: bigint;
+
+  /**
+   * Number of shipments delivered.
+   *
+   * @generated from field: int64 delivered = 5;
+   */
+  delivered: bigint;
+
+  /**
+   * Number of failed attempts to pick up or deliver.
+   *
+   * @generated from field: int64 failed_attempts = 6;
+   */
+  failedAttempts: bigint;
+
+  /**
+   * Number of shipments delivered that have a delivery window.
+   *
+   * @generated from field: int64 with_window = 7;
+   */
+  withWindow: bigint;
+
+  /**
+   * Number of these shipments that were delivered before the end of their window.
+   *
+   * @generated from field: int64 on_time = 8;
+   */
+  onTime: bigint;
+};
+
+export declare type DeliveriesValid = Deliveries;
+
+/**
+ * Describes the message shipments.v1.Deliveries.
+ * Use `create(DeliveriesSchema)` to create a new message.
+ */
+export declare const DeliveriesSchema: GenMessage<Deliveries, {validType: DeliveriesValid}>;
 
 /**
  * Bookings of one day.

@@ -9,7 +9,7 @@ import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
  * Describes the file shipments/v1/report.proto.
  */
 export const file_shipments_v1_report = /*@__PURE__*/
-  fileDesc("ChlzaGlwbWVudHMvdjEvcmVwb3J0LnByb3RvEgxzaGlwbWVudHMudjEioAEKCE92ZXJ2aWV3EhEKCWZyb21fZGF0ZRgBIAEoCRIPCgd0b19kYXRlGAIgASgJEicKBGRheXMYAyADKAsyGS5zaGlwbWVudHMudjEuT3ZlcnZpZXdEYXkSNAoGdG90YWxzGAQgASgLMhwuc2hpcG1lbnRzLnYxLk92ZXJ2aWV3VG90YWxzQga6SAPIAQESEQoJdGltZV96b25lGAUgASgJIowBCgtPdmVydmlld0RheRIMCgRkYXRlGAEgASgJEhAKCGJvb2tpbmdzGAIgASgDEhUKDWNhbmNlbGxhdGlvbnMYAyABKAMSJgoHcmV2ZW51ZRgEIAMoCzIVLnNoaXBtZW50cy52MS5SZXZlbnVlEhMKBnF1b3RlcxgFIAEoA0gAiAEBQgkKB19xdW90ZXMizgEKDk92ZXJ2aWV3VG90YWxzEhAKCGJvb2tpbmdzGAEgASgDEhUKDWNhbmNlbGxhdGlvbnMYAiABKAMSJgoHcmV2ZW51ZRgDIAMoCzIVLnNoaXBtZW50cy52MS5SZXZlbnVlEhMKBnF1b3RlcxgEIAEoA0gAiAEBEh0KEHF1b3RlX3RvX2Jvb2tpbmcYBSABKAFIAYgBARIXCg9xdW90ZWRfYm9va2luZ3MYBiABKANCCQoHX3F1b3Rlc0ITChFfcXVvdGVfdG9fYm9va2luZyJDCgdSZXZlbnVlEhAKCGN1cnJlbmN5GAEgASgJEgwKBHBhaWQYAiABKAESGAoQYXdhaXRpbmdfcGF5bWVudBgDIAEoAWIGcHJvdG8z", [file_buf_validate_validate]);
+  fileDesc("ChlzaGlwbWVudHMvdjEvcmVwb3J0LnByb3RvEgxzaGlwbWVudHMudjEiowIKCE92ZXJ2aWV3EhEKCWZyb21fZGF0ZRgBIAEoCRIPCgd0b19kYXRlGAIgASgJEicKBGRheXMYAyADKAsyGS5zaGlwbWVudHMudjEuT3ZlcnZpZXdEYXkSNAoGdG90YWxzGAQgASgLMhwuc2hpcG1lbnRzLnYxLk92ZXJ2aWV3VG90YWxzQga6SAPIAQESEQoJdGltZV96b25lGAUgASgJEiwKCmRlbGl2ZXJpZXMYBiABKAsyGC5zaGlwbWVudHMudjEuRGVsaXZlcmllcxIqCghjb3VyaWVycxgHIAMoCzIYLnNoaXBtZW50cy52MS5EZWxpdmVyaWVzEicKBXpvbmVzGAggAygLMhguc2hpcG1lbnRzLnYxLkRlbGl2ZXJpZXMirQEKCkRlbGl2ZXJpZXMSEQoEbmFtZRgBIAEoCUgAiAEBEhAKCGJvb2tpbmdzGAIgASgDEgwKBHBhaWQYAyABKAMSEQoJcGlja2VkX3VwGAQgASgDEhEKCWRlbGl2ZXJlZBgFIAEoAxIXCg9mYWlsZWRfYXR0ZW1wdHMYBiABKAMSEwoLd2l0aF93aW5kb3cYByABKAMSDwoHb25fdGltZRgIIAEoA0IHCgVfbmFtZSKMAQoLT3ZlcnZpZXdEYXkSDAoEZGF0ZRgBIAEoCRIQCghib29raW5ncxgCIAEoAxIVCg1jYW5jZWxsYXRpb25zGAMgASgDEiYKB3JldmVudWUYBCADKAsyFS5zaGlwbWVudHMudjEuUmV2ZW51ZRITCgZxdW90ZXMYBSABKANIAIgBAUIJCgdfcXVvdGVzIs4BCg5PdmVydmlld1RvdGFscxIQCghib29raW5ncxgBIAEoAxIVCg1jYW5jZWxsYXRpb25zGAIgASgDEiYKB3JldmVudWUYAyADKAsyFS5zaGlwbWVudHMudjEuUmV2ZW51ZRITCgZxdW90ZXMYBCABKANIAIgBARIdChBxdW90ZV90b19ib29raW5nGAUgASgBSAGIAQESFwoPcXVvdGVkX2Jvb2tpbmdzGAYgASgDQgkKB19xdW90ZXNCEwoRX3F1b3RlX3RvX2Jvb2tpbmciQwoHUmV2ZW51ZRIQCghjdXJyZW5jeRgBIAEoCRIMCgRwYWlkGAIgASgBEhgKEGF3YWl0aW5nX3BheW1lbnQYAyABKAFiBnByb3RvMw", [file_buf_validate_validate]);
 
 /**
  * Describes the message shipments.v1.Overview.
@@ -19,23 +19,30 @@ export const OverviewSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_report, 0);
 
 /**
+ * Describes the message shipments.v1.Deliveries.
+ * Use `create(DeliveriesSchema)` to create a new message.
+ */
+export const DeliveriesSchema = /*@__PURE__*/
+  messageDesc(file_shipments_v1_report, 1);
+
+/**
  * Describes the message shipments.v1.OverviewDay.
  * Use `create(OverviewDaySchema)` to create a new message.
  */
 export const OverviewDaySchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_report, 1);
+  messageDesc(file_shipments_v1_report, 2);
 
 /**
  * Describes the message shipments.v1.OverviewTotals.
  * Use `create(OverviewTotalsSchema)` to create a new message.
  */
 export const OverviewTotalsSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_report, 2);
+  messageDesc(file_shipments_v1_report, 3);
 
 /**
  * Describes the message shipments.v1.Revenue.
  * Use `create(RevenueSchema)` to create a new message.
  */
 export const RevenueSchema = /*@__PURE__*/
-  messageDesc(file_shipments_v1_report, 3);
+  messageDesc(file_shipments_v1_report, 4);
 

@@ -123,6 +123,11 @@ export function zoneIdentityAt({ zones }: Pricing, index: number | undefined): Z
   return index === undefined ? undefined : identityAt(zones, index);
 }
 
+/** Returns the zone at a point. `undefined` if the point is not covered. */
+export function zoneOf(pricing: Pricing, point: Point): ZoneIdentity | undefined {
+  return zoneIdentityAt(pricing, pricing.coverage.zoneAt(point));
+}
+
 /** Like `quote`, and also returns the zones of both ends. */
 export function quoteWithZones(pricing: Pricing, route: Route): { readonly quote: Quote; readonly zones: RouteZones } {
   const { fees, coverage } = pricing;

@@ -1,15 +1,11 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** Figures of one hour of a day, from 0 to 23. They have the same meaning as in `BookingDay`. */
-type BookedHour = readonly [
-  hour: number,
-  bookings: number,
-  cancellations: number,
-  quoted: number,
-  paidMinor: number,
-  awaitingMinor: number,
-];
+/**
+ * Hour of a day, from 0 to 23, the figures in `FIGURE_NAMES` of its bookings, one of `GROUPED_BY`, and the name of the
+ * courier or zone.
+ */
+type BookedHour = readonly [...figures: number[], kind: number, name: string | null];
 
 /**
  * Precomputed figures of a workspace's bookings on one day and in one currency, used by reports. `BookingRollUp`
@@ -30,7 +26,7 @@ export const BookingDay = defineEntity({
     /** Totals of paid bookings and of bookings that await payment, in minor units. */
     paidMinor: p.bigint("number"),
     awaitingMinor: p.bigint("number"),
-    /** The same figures by hour, for days in other time zones. Hours without bookings are omitted. */
+    /** Figures by hour, for days in other time zones, also by courier and zone. Hours without bookings are omitted. */
     hours: p.json().$type<readonly BookedHour[]>(),
   },
   // For platform reports, which read all workspaces.

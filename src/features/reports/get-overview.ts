@@ -6,7 +6,15 @@ import type { Call } from "../../pipeline/call.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
 import { findTimeZone } from "../workspaces/workspace.entity.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
-import { BOOKED_FIGURES, overviewMessage, type Booked } from "./overview.ts";
+import {
+  bookedBy,
+  type Booked,
+  type Delivered,
+  deliveryMessage,
+  FIGURE_NAMES,
+  GROUPED_BY,
+  overviewMessage,
+} from "./overview.ts";
 import { MAX_EVENTS } from "./roll-up-bookings.ts";
 import { parseReportDays, type ReportDays } from "./report-days.ts";
 import type { ReportCache } from "./report-cache.ts";
@@ -14,6 +22,9 @@ import type { ReportCache } from "./report-cache.ts";
 /** Returns SQL for whether an hour lies within one day of the report. */
 const inOneDay = (hour: string) =>
   `width_bucket(${hour}, $2::timestamptz[]) = width_bucket(${hour} + interval '59 min 59.999999 s', $2::timestamptz[])`;
+
+/** Position of the kind in an hour of `BookingDay`. Hours that earlier releases counted have no kind. */
+const KIND = FIGURE_NAMES.length + 1;
 
 /**
  * Selects the bookings of each day and currency. Adds up the hours of `BookingDay`, which are in UTC. Counts shipments
@@ -60,15 +71,17 @@ const BOOKED = `
       join asked on asked.date = (hour at time zone 'UTC')::date
     where is_counted and hour <> bound
   ), booked as (
-    select figures.* from part cross join lateral (
-      select width_bucket(created_at, $2::timestamptz[]) as day, currency, ${BOOKED_FIGURES}
-      from shipment
-      where workspace_id = $1 and created_at >= part.starts_at and created_at < part.ends_at
-        and created_at >= $3 and created_at < $4 and ${indexPredicate("shipment_by_age")}
-      group by 1, currency
-    ) as figures
+    select figures.* from part cross join lateral (${bookedBy(
+      "width_bucket(created_at, $2::timestamptz[]) as day, currency",
+      "day, currency",
+      `from shipment
+       where workspace_id = $1 and created_at >= part.starts_at and created_at < part.ends_at
+         and created_at >= $3 and created_at < $4 and ${indexPredicate("shipment_by_age")}`,
+    )}) as figures
     union all
-    select width_bucket(hour.starts_at, $2::timestamptz[]), currency, ${[1, 2, 3, 4, 5].map((at) => `(hours.hour ->> ${at})::float8`).join(", ")}
+    select width_bucket(hour.starts_at, $2::timestamptz[]), currency,
+      ${FIGURE_NAMES.map((_, i) => `(hours.hour ->> ${i + 1})::float8`).join(", ")},
+      coalesce((hours.hour ->> ${KIND})::int, ${GROUPED_BY.neither}), hours.hour ->> ${KIND + 1}
     from asked
       join own on own.date = asked.date
       cross join lateral jsonb_array_elements(own.hours) as hours (hour)
@@ -77,8 +90,11 @@ const BOOKED = `
       ) as hour
     where is_counted and ${inOneDay("hour.starts_at")}
   )
-  select day, currency, ${["bookings", "cancellations", "quoted", '"paidMinor"', '"awaitingMinor"'].map((name) => `sum(${name}) as ${name}`).join(", ")}
-  from booked group by day, currency`;
+  select case when kind = ${GROUPED_BY.neither} then day end as day,
+    case when kind = ${GROUPED_BY.neither} then currency end as currency, kind, name,
+    ${FIGURE_NAMES.map((name) => `sum("${name}") as "${name}"`).join(", ")}
+  from booked where day between 1 and cardinality($2::timestamptz[]) - 1
+  group by 1, 2, kind, name`;
 
 /**
  * Selects the quotes of each day by quarter of an hour, because all current time zone offsets are multiples of 15
@@ -114,13 +130,34 @@ export async function getOverview(request: GetOverviewRequest, call: Call, { em,
 async function loadOverview(em: EntityManager, workspace: number, days: ReportDays, now: Date): Promise<Overview> {
   const { dates, bounds } = days;
   const values = [workspace, bounds, bounds[0], bounds.at(-1)];
-  const booked = await runStatement<Booked & Numbered>(em, BOOKED, values);
+  const grouped = Map.groupBy(await runStatement<Grouped>(em, BOOKED, values), ({ kind }) => kind);
   const quoted = await runStatement<Numbered & { readonly quotes: number }>(em, QUOTES, values);
   const withDate = <Row extends Numbered>(row: Row) => {
     const date = dates[row.day - 1];
     return date === undefined ? [] : [{ ...row, date }];
   };
-  return overviewMessage(days, booked.flatMap(withDate), quoted.flatMap(withDate), now);
+  const booked = grouped.get(GROUPED_BY.neither) ?? [];
+  return Object.assign(overviewMessage(days, booked.flatMap(withDate), quoted.flatMap(withDate), now), {
+    deliveries: deliveryMessage(booked),
+    couriers: largest(grouped.get(GROUPED_BY.courier)),
+    zones: largest(grouped.get(GROUPED_BY.zone)),
+  });
+}
+
+function largest(groups: readonly Grouped[] = []) {
+  return groups
+    .toSorted((a, b) => Number(a.name === null) - Number(b.name === null) || b.bookings - a.bookings)
+    .slice(0, MAX_GROUPS)
+    .map((group) => deliveryMessage([group], group.name));
+}
+
+/** Maximum number of couriers and of zones. */
+const MAX_GROUPS = 50;
+
+interface Grouped extends Booked, Delivered, Numbered {
+  readonly kind: number;
+  /** Name of the courier or zone. null if the shipments have none. */
+  readonly name: string | null;
 }
 
 interface Numbered {

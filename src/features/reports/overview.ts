@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { OverviewSchema, type Overview } from "../../../gen/shipments/v1/report_pb.js";
+import { DeliveriesSchema, OverviewSchema, type Overview } from "../../../gen/shipments/v1/report_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
 import type { ReportDays } from "./report-days.ts";
 import { USAGE_DAYS } from "./usage-counter.ts";
@@ -12,11 +12,52 @@ export const REVENUE_FIGURES = `
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** SQL for the figures of a group of shipments, as in `Booked`. */
-export const BOOKED_FIGURES = `
+/** SQL for the figures of a group of shipments, as in `Booked` and `Delivered`. */
+const BOOKED_FIGURES = `
   count(*)::float8 as bookings,
   (count(*) filter (where status = 'cancelled'))::float8 as cancellations,
-  (count(*) filter (where quoted))::float8 as quoted, ${REVENUE_FIGURES}`;
+  (count(*) filter (where quoted))::float8 as quoted, ${REVENUE_FIGURES},
+  (count(*) filter (where payment_status in ('paid', 'refund_pending', 'refunded')))::float8 as paid,
+  (count(*) filter (where status in ('in_transit', 'delivered', 'returned')))::float8 as "pickedUp",
+  (count(*) filter (where status = 'delivered'))::float8 as delivered,
+  coalesce(sum(jsonb_array_length(progress -> 'attempts')), 0)::float8 as "failedAttempts",
+  (count(*) filter (where delivered_at is not null and windows #>> '{dropoff,end}' is not null))::float8
+    as "withWindow",
+  (count(*) filter (where delivered_at <= (windows #>> '{dropoff,end}')::timestamptz))::float8 as "onTime"`;
+
+/** Names of the figures in `BOOKED_FIGURES`. */
+export const FIGURE_NAMES = [
+  "bookings",
+  "cancellations",
+  "quoted",
+  "paidMinor",
+  "awaitingMinor",
+  "paid",
+  "pickedUp",
+  "delivered",
+  "failedAttempts",
+  "withWindow",
+  "onTime",
+] as const;
+
+const COURIER = "(progress #>> '{courier,name}')";
+
+/** Kind of a group of shipments: the value of `grouping` in `bookedBy`. */
+export const GROUPED_BY = { courier: 1, zone: 2, neither: 3 } as const;
+
+/**
+ * Returns SQL that sums up shipments by the given columns, and also by the columns and the courier or the zone.
+ *
+ * @param columns selected expressions
+ * @param names names of these expressions
+ */
+export function bookedBy(columns: string, names: string, from: string): string {
+  return `
+    select ${columns}, ${BOOKED_FIGURES}, grouping(${COURIER}, dropoff_zone) as kind,
+      coalesce(${COURIER}, dropoff_zone) as name
+    ${from}
+    group by grouping sets ((${names}), (${names}, ${COURIER}), (${names}, dropoff_zone))`;
+}
 
 /** Revenue in one currency, in minor units. */
 export interface Revenue {
@@ -29,6 +70,17 @@ export interface Revenue {
 
 export interface Booked extends Revenue {
   readonly quoted: number;
+}
+
+/** Figures of the delivery of a group of shipments. */
+export interface Delivered {
+  readonly bookings: number;
+  readonly paid: number;
+  readonly pickedUp: number;
+  readonly delivered: number;
+  readonly failedAttempts: number;
+  readonly withWindow: number;
+  readonly onTime: number;
 }
 
 export interface BookedOnDay extends Booked {
@@ -105,6 +157,21 @@ function revenueMessage(currency: string, rows: readonly Revenue[]) {
     paid: toMajor(sumOf(rows, "paidMinor"), currency),
     awaitingPayment: toMajor(sumOf(rows, "awaitingMinor"), currency),
   };
+}
+
+/** Sums up figures of deliveries, optionally those of a courier or zone. */
+export function deliveryMessage(groups: readonly Delivered[], name?: string | null) {
+  const count = (figure: keyof Delivered) => BigInt(sumOf(groups, figure));
+  return create(DeliveriesSchema, {
+    ...(name == null ? {} : { name }),
+    bookings: count("bookings"),
+    paid: count("paid"),
+    pickedUp: count("pickedUp"),
+    delivered: count("delivered"),
+    failedAttempts: count("failedAttempts"),
+    withWindow: count("withWindow"),
+    onTime: count("onTime"),
+  });
 }
 
 function sumOf<Figure extends string>(rows: readonly Readonly<Record<Figure, number>>[], figure: Figure): number {

@@ -2,7 +2,7 @@ import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../db/statement.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
-import { BOOKED_FIGURES } from "./overview.ts";
+import { bookedBy, FIGURE_NAMES, GROUPED_BY } from "./overview.ts";
 
 /** Minimum interval between polls and between counts of the same workspace, in milliseconds. */
 const POLL_MS = 10_000;
@@ -64,15 +64,16 @@ const FORGET_DAY = "delete from booking_day where workspace_id = $1 and date = $
 const COUNT_DAY = `
   insert into booking_day (workspace_id, date, currency,
     bookings, cancellations, quoted, paid_minor, awaiting_minor, hours)
-  select workspace_id, $2::date, currency, sum(bookings), sum(cancellations), sum(quoted),
-    sum("paidMinor"), sum("awaitingMinor"), jsonb_agg(jsonb_build_array(
-      hour, bookings, cancellations, quoted, "paidMinor", "awaitingMinor") order by hour)
-  from (
-    select workspace_id, currency, date_part('hour', created_at at time zone 'UTC') as hour,
-      ${BOOKED_FIGURES} ${OF_SHIPMENTS}
-      and created_at >= $3::timestamptz and created_at < $4::timestamptz
-    group by workspace_id, currency, hour
-  ) as by_hour
+  select workspace_id, $2::date, currency, ${FIGURE_NAMES.slice(0, 5)
+    .map((name) => `sum("${name}") filter (where kind = ${GROUPED_BY.neither})`)
+    .join(", ")},
+    jsonb_agg(jsonb_build_array(hour, ${FIGURE_NAMES.map((name) => `"${name}"`).join(", ")}, kind, name)
+      order by hour, kind, name)
+  from (${bookedBy(
+    "workspace_id, currency, date_part('hour', created_at at time zone 'UTC') as hour",
+    "workspace_id, currency, hour",
+    `${OF_SHIPMENTS} and created_at >= $3::timestamptz and created_at < $4::timestamptz`,
+  )}) as by_hour
   group by workspace_id, currency`;
 
 const FILLED = "update booking_roll_up set fill_before = $2::timestamptz where workspace_id = $1";

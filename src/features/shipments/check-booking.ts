@@ -10,6 +10,7 @@ import {
   roundKm,
   routeOf,
   withWindowFee,
+  zoneOf,
   type CoveredQuote,
   type Pricing,
   type Quote,
@@ -29,6 +30,7 @@ import { quotedPrice, priceFacts, routeWithQuote, windowsWithQuote, withQuotedFe
 export interface AcceptedBooking extends Booking {
   readonly facts: BookingFacts;
   readonly route: Route;
+  readonly dropoffZone: string;
   /** Tariff version that determines the price: the version of the quote, if there is one. */
   readonly tariffVersion: number;
   readonly fees: Fees;
@@ -69,7 +71,8 @@ function acceptBooking(booking: Booking, facts: BookingFacts, tariff: PricedTari
     quote === undefined
       ? { tariffVersion: tariff.version, fees: tariff.pricing.fees, windows }
       : { tariffVersion: quote.terms.tariffVersion, fees: quote.fees, windows: withQuotedFees(windows, quote.terms) };
-  return { ...booking, ...by, facts, route, priced, metadata };
+  const dropoffZone = zoneOf(tariff.pricing, route.dropoff)!.name;
+  return { ...booking, ...by, facts, route, dropoffZone, priced, metadata };
 }
 
 /**

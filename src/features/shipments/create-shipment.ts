@@ -182,7 +182,7 @@ function bookedCustomer({ request, facts }: AcceptedBooking): BookedCustomer {
 }
 
 function bookShipment(
-  { request, call, reference, route, tariffVersion, fees, priced, windows, metadata }: AcceptedBooking,
+  { request, call, reference, route, dropoffZone, tariffVersion, fees, priced, windows, metadata }: AcceptedBooking,
   customer: CustomerRow,
   bookedAt: Date,
 ): ChangedShipment {
@@ -198,6 +198,7 @@ function bookShipment(
     pickupLng: route.pickup.lng,
     dropoffLat: route.dropoff.lat,
     dropoffLng: route.dropoff.lng,
+    dropoffZone,
     weightKg: route.weightKg,
     ...priceColumns(priced),
     windows: storedWindows(windows),

@@ -193,6 +193,8 @@ export const Shipment = defineEntity({
     dropoffAddress: p.text(),
     dropoffLat: p.double().$type<number>(),
     dropoffLng: p.double().$type<number>(),
+    /** Name of the dropoff's zone at the time of booking, for reports. null in older bookings. */
+    dropoffZone: p.text().nullable(),
     weightKg: p.double().$type<number>(),
     /** Distance in kilometers, rounded to three decimals. */
     distanceKm: p.double().$type<number>(),

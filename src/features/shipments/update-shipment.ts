@@ -7,7 +7,7 @@ import {
 import { readRecordId } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
-import { quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/pricing/pricing.ts";
+import { quote, routeOf, withWindowFee, zoneOf, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.ts";
 import { assertEtag, type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
 import { type End, ENDS } from "../../domain/route-ends.ts";
@@ -166,7 +166,9 @@ async function changedRoute(
   if (isPending) {
     const priced = withWindowFee(quoted as CoveredQuote, feeMinor);
     const by = { tariff: version, fees: pricing.fees };
-    return { changes: { ...fields, ...priceColumns(priced), windows, ...by }, windows: decision.windows };
+    const dropoffZone = zoneOf(pricing, route.dropoff)!.name;
+    const changes = { ...fields, dropoffZone, ...priceColumns(priced), windows, ...by };
+    return { changes, windows: decision.windows };
   }
   assertPaidFor(row, decision, { unchanged, currency: pricing.fees.currency });
   return { changes: { windows }, windows: decision.windows };

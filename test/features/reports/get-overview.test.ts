@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { data, expectRefused } from "../../support/answers.ts";
-import { BOOKING, book, COVERED_ROUTE, takeStep } from "../../support/bookings.ts";
+import { BOOKING, book, bookAnd, COVERED_ROUTE, takeStep } from "../../support/bookings.ts";
 import { signIn } from "../../support/browser.ts";
+import { countBookings } from "../../support/count-bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { CANCELLED, insertBooked, insertQuotes, PAID } from "../../support/insert-booked.ts";
 import { startService } from "../../support/service.ts";
@@ -12,6 +13,16 @@ const service = await startService({ now: () => NOW });
 const sql = await connectTo(service.databaseUrl);
 
 const NO_BOOKINGS = { bookings: 0, cancellations: 0, revenue: [] };
+const NO_DELIVERIES = {
+  name: null,
+  bookings: 0,
+  paid: 0,
+  picked_up: 0,
+  delivered: 0,
+  failed_attempts: 0,
+  with_window: 0,
+  on_time: 0,
+};
 const dollars = (paid: number, awaiting_payment: number) => [{ currency: "USD", paid, awaiting_payment }];
 
 const overviewOf = (apiKey: string, from_date?: string, to_date?: string) =>
@@ -65,6 +76,9 @@ test("counts a workspace's bookings by day in UTC", async () => {
       quote_to_booking: 0.25,
     },
     time_zone: "UTC",
+    deliveries: { ...NO_DELIVERIES, bookings: 11, paid: 9, picked_up: 4 },
+    couriers: [{ ...NO_DELIVERIES, bookings: 11, paid: 9, picked_up: 4 }],
+    zones: [{ ...NO_DELIVERIES, bookings: 11, paid: 9, picked_up: 4 }],
   });
 });
 
@@ -156,7 +170,54 @@ test("an overview covers the last 30 days by default, and has no ratio without q
     to_date: "2031-05-20",
     totals: { ...NO_BOOKINGS, quotes: 0, quoted_bookings: 0, quote_to_booking: null },
     time_zone: "UTC",
+    deliveries: NO_DELIVERIES,
+    couriers: [],
+    zones: [],
   });
+});
+
+test("counts the deliveries of bookings by courier and zone, before and after their days are counted", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const { setCourier, recordAttempt } = service.as(apiKey);
+  const shipments = [];
+  for (const steps of [["pay", "advance", "advance"], ["pay", "advance", "advance"], ["pay"], []] as const) {
+    const { reference: shipment } = await bookAnd(service, apiKey, steps.slice(0, 1));
+    if (shipments.length < 3) await data(setCourier({ shipment, name: shipments.length < 2 ? "Sam" : "Kim" }));
+    if (shipments.length === 2) await data(recordAttempt({ shipment, reason: "nobody_there" }));
+    for (const step of steps.slice(1)) await data(takeStep(service, apiKey, shipment, step));
+    shipments.push(shipment);
+  }
+  const windowUntil = (end: string) => ({
+    dropoff: { start: "2031-05-19T08:00:00.000Z", end, timeZone: "UTC", feeMinor: 0 },
+  });
+  for (const [i, delivered] of ["2031-05-19T10:00:00Z", "2031-05-19T10:00:01Z"].entries()) {
+    await sql.query("update shipment set windows = $1, delivered_at = $2 where workspace_id = $3 and reference = $4", [
+      windowUntil("2031-05-19T10:00:00.000Z"),
+      delivered,
+      id,
+      shipments[i],
+    ]);
+  }
+  await sql.query("update shipment set created_at = '2031-05-19T07:00:00Z' where workspace_id = $1", [id]);
+  await sql.query("update shipment set dropoff_zone = 'Queens' where reference = $1", [shipments[3]]);
+  const done = { bookings: 2, paid: 2, picked_up: 2, delivered: 2, with_window: 2, on_time: 1 };
+  const expected = {
+    deliveries: { ...NO_DELIVERIES, ...done, bookings: 4, paid: 3, failed_attempts: 1 },
+    couriers: [
+      { ...NO_DELIVERIES, ...done, name: "Sam" },
+      { ...NO_DELIVERIES, bookings: 1, paid: 1, failed_attempts: 1, name: "Kim" },
+      { ...NO_DELIVERIES, bookings: 1 },
+    ],
+    zones: [
+      { ...NO_DELIVERIES, ...done, bookings: 3, paid: 3, failed_attempts: 1, name: "Kings" },
+      { ...NO_DELIVERIES, bookings: 1, name: "Queens" },
+    ],
+  };
+  expect(await overviewOf(apiKey, "2031-05-01", "2031-05-20")).toMatchObject(expected);
+  await sql.query("delete from booking_roll_up where workspace_id = $1", [id]);
+  await countBookings(sql, service.app.em);
+  await sql.query("update shipment set dropoff_zone = 'Bronx' where workspace_id = $1", [id]);
+  expect(await overviewOf(apiKey, "2031-05-02", "2031-05-20")).toMatchObject(expected);
 });
 
 test("only bookings with a quote id or an expected price count as quoted", async () => {

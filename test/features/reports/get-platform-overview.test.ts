@@ -48,6 +48,9 @@ test("an operator reads the bookings of all workspaces, and the ten workspaces w
         quote_to_booking: 0.5,
       },
       time_zone: "UTC",
+      deliveries: null,
+      couriers: [],
+      zones: [],
     },
     top_workspaces: [
       { workspace: second, name: "The most", ...figures(4, 2, dollars(25.38)) },

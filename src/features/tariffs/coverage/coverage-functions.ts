@@ -1,6 +1,6 @@
 import type { CoverageService } from "../../../../gen/shipments/v1/coverage_service_pb.js";
 import type { Point } from "../../../domain/coverage/geo.ts";
-import { type Pricing, zoneIdentityAt } from "../../../domain/pricing/pricing.ts";
+import { zoneOf } from "../../../domain/pricing/pricing.ts";
 import type { Call } from "../../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../../pipeline/rpc.ts";
 import { roundedToleranceM } from "../tasks/coverage-document.ts";
@@ -35,5 +35,3 @@ export function zoneNameAt(tariffs: Pick<TariffCache, "current" | "currentVersio
   if (tariffs.currentVersion() === undefined) return undefined;
   return zoneOf(tariffs.current().pricing, point)?.name;
 }
-
-const zoneOf = (pricing: Pricing, point: Point) => zoneIdentityAt(pricing, pricing.coverage.zoneAt(point));
