@@ -110,7 +110,7 @@ describeDashboard("platform reports", (dashboard) => {
       await page.getByLabel("Made until").fill("2026-01-01");
       await page.keyboard.press("Escape");
       await page.getByText("No changes match").waitFor();
-      await page.locator("summary", { hasText: "Made: … – 2026-01-01" }).waitFor();
+      await page.locator("summary", { hasText: "Made:  – Jan 1, 2026" }).waitFor();
       await choose("Any day");
       await expect.poll(() => rows(page).count()).toBe(2);
     });
@@ -220,22 +220,14 @@ describeDashboard("platform reports", (dashboard) => {
         .evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)));
       expect(cells).toEqual([
         ["Busy", "4", "1", "$38.07"],
-        ["Calm", "1", "0", "$0.00"],
+        ["Calm", "1", "0", "—"],
       ]);
       const revenue = page.locator(".figures > div").filter({ hasText: "Revenue" });
       await expect.poll(() => revenue.innerText()).toBe("Revenue, USD\n$38.07\nand $12.69 to pay");
       const bookings = page.getByRole("table", { name: "Bookings by day" });
       await expect
         .poll(() => bookings.locator("tbody tr").allTextContents())
-        .toEqual([
-          "Mar 1, 202600",
-          "Mar 2, 202630",
-          "Mar 3, 202620",
-          "Mar 4, 202600",
-          "Mar 5, 202600",
-          "Mar 6, 202600",
-          "Mar 7, 202600",
-        ]);
+        .toEqual(["Mar 2, 20263", "Mar 3, 20262", "Mar 4, 20260", "Mar 5, 20260", "Mar 6, 20260", "Mar 7, 20260"]);
       await page.getByText("All workspaces, by day in UTC").waitFor();
       await expectWellShown(page, "platform-overview");
       await table.getByRole("link", { name: "Busy" }).click();

@@ -25,7 +25,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { More } from "../ui/menu.tsx";
 import { numberText, recordIdOf } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
-import { Awaited, Spend } from "./spend.tsx";
+import { Awaited, Spend } from "../ui/spend.tsx";
 import { useRpc } from "../api/use-query.ts";
 import "./customers.css";
 

@@ -9,7 +9,7 @@ import { numberText } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
 import { type Column, ListView, ORDER_BY, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { Awaited, Spend } from "./spend.tsx";
+import { Awaited, Spend } from "../ui/spend.tsx";
 
 const COLUMNS: readonly Column<Customer>[] = [
   { header: "Name", selfEvident: true, clips: true, orders: ["name", "name desc"], cell: ({ name }) => name },

@@ -1,7 +1,6 @@
 import type { Overview, OverviewDay } from "../../../gen/shipments/v1/report_pb.js";
-import { shareText } from "../ui/format.ts";
 
-/** A period and the previous period of the same length. Only complete days are compared. */
+/** A period and the previous period of the same length. */
 export interface Comparison {
   readonly overview: Overview;
   readonly before: Overview | undefined;
@@ -9,33 +8,15 @@ export interface Comparison {
 }
 
 /**
- * Describes the change from the previous period: `Up 12.5%`. Excludes an incomplete day and its
- * counterpart and mentions the exclusion. `undefined` if no day is complete or a value is unknown.
+ * Returns the relative change from the previous period: 0.5 for half more. Excludes an incomplete day and its counterpart.
+ * `undefined` if no day is complete, or if the previous value is zero or unknown.
  */
-export function differenceText(
+export function changeOf(
   { overview, before, today }: Comparison,
-  valueOf: (day: OverviewDay) => number | undefined,
-): string | undefined {
+  valueOf: (day: OverviewDay) => number,
+): number | undefined {
   const count = overview.days.filter(({ date }) => date < today).length;
-  const sumOf = (days: readonly OverviewDay[]) =>
-    days
-      .slice(0, count)
-      .map(valueOf)
-      .reduce<number | undefined>(
-        (sum, value) => (sum === undefined || value === undefined ? undefined : sum + value),
-        0,
-      );
-  const [now, then] = [sumOf(overview.days), sumOf(before?.days ?? [])];
-  if (count === 0 || before === undefined || now === undefined || then === undefined) {
-    return undefined;
-  }
-  const text = comparisonText(now, then);
-  return count === overview.days.length ? text : `${text} on complete days`;
-}
-
-function comparisonText(now: number, then: number): string {
-  if (now === then) return now === 0 ? "Zero in both periods" : "No change";
-  if (then === 0) return "Zero in the previous period";
-  const share = shareText(Math.abs(now - then) / then);
-  return `${now > then ? "Up" : "Down"} ${share}`;
+  const sumOf = (days: readonly OverviewDay[] = []) => days.slice(0, count).reduce((sum, day) => sum + valueOf(day), 0);
+  const then = sumOf(before?.days);
+  return then === 0 ? undefined : sumOf(overview.days) / then - 1;
 }

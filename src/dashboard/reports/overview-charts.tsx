@@ -1,47 +1,84 @@
-import type { Overview, OverviewDay, Revenue } from "../../../gen/shipments/v1/report_pb.js";
+import {
+  type Deliveries,
+  type OverviewDay,
+  type OverviewTotals,
+  type Revenue,
+} from "../../../gen/shipments/v1/report_pb.js";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
-import { LineChart, type LinePoint } from "../ui/charts.tsx";
+import { BarList, LineChart, type LinePoint } from "../ui/charts.tsx";
+import { dayText } from "../ui/days.tsx";
 import { Figures, Linked, type Figure } from "../ui/description-list.tsx";
 import { compactText, moneyText, numberText, shareText } from "../ui/format.ts";
 import { clockText } from "../ui/local-time.ts";
 import { Section } from "../ui/page.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Money } from "../ui/values.tsx";
-import { differenceText, type Comparison } from "./difference.ts";
+import { changeOf, type Comparison } from "./difference.ts";
 
-export function OverviewFigures(props: {
-  readonly overview: Overview;
-  /** Returns the URL of the period's shipments with additional filters. */
-  readonly hrefOf?: (filters: Readonly<Record<string, string>>) => string;
-}) {
-  const { overview, hrefOf } = props;
-  if (overview.totals === undefined) return null;
-  const { bookings, cancellations, revenue, quotes, quotedBookings, quoteToBooking } = overview.totals;
+/** Returns the URL of the period's shipments with additional filters. */
+type HrefOf = (filters: Readonly<Record<string, string>>) => string;
+
+export function OverviewFigures({ hrefOf, ...comparison }: Comparison & { readonly hrefOf?: HrefOf }) {
+  const { overview, before } = comparison;
+  const { bookings, cancellations, revenue, ...quoted } = overview.totals!;
+  const changeIn = (valueOf: (day: OverviewDay) => number) => <Delta of={changeOf(comparison, valueOf)} />;
   return (
     <Figures
       items={[
-        { term: "Bookings", value: numberText(Number(bookings)), href: hrefOf?.({}) },
+        {
+          term: "Bookings",
+          value: numberText(Number(bookings)),
+          href: hrefOf?.({}),
+          delta: changeIn((day) => Number(day.bookings)),
+        },
         ...(revenue.length === 0 ? [{ term: "Revenue", value: "—", note: "Nothing yet" }] : []),
-        ...revenue.map((sum) => revenueFigure(sum, hrefOf)),
+        ...revenue.map((sum) => ({
+          ...revenueFigure(sum, hrefOf),
+          delta: changeIn((day) => paidIn(day, sum.currency)),
+        })),
         {
           term: "Cancelled",
           value: numberText(Number(cancellations)),
           href: hrefOf?.({ status: String(ShipmentStatus.CANCELLED) }),
-          note: bookings > 0n && `${shareText(Number(cancellations) / Number(bookings))} of them`,
+          delta: changeIn((day) => Number(day.cancellations)),
+          note: bookings > 0n && `${shareText(Number(cancellations) / Number(bookings))} of bookings`,
         },
         {
           term: "Quote to booking",
-          value: quoteToBooking === undefined ? "—" : shareText(quoteToBooking),
-          note: quotesText(quotes, quotedBookings),
+          value: quoted.quoteToBooking === undefined ? "—" : shareText(quoted.quoteToBooking),
+          delta: <Delta isShare of={difference(quoted.quoteToBooking, before?.totals?.quoteToBooking)} />,
+          note: quotesText(quoted),
         },
+        ...(overview.deliveries ? deliveryFigures(overview.deliveries, before?.deliveries) : []),
       ]}
     />
   );
 }
 
-function revenueFigure(
-  { currency, paid, awaitingPayment }: Revenue,
-  hrefOf: Parameters<typeof OverviewFigures>[0]["hrefOf"],
-): Figure {
+/** A change with an arrow: `▲ 12.5%`. A change of a share is in percentage points: `▼ 1.2 points`. */
+function Delta(props: { readonly of: number | undefined; readonly isShare?: boolean }) {
+  const { of: change, isShare } = props;
+  if (change === undefined) return null;
+  const size = Math.abs(change);
+  const text = isShare ? `${numberText(size * 100, 1)} points` : shareText(size);
+  if (change === 0) return <small class="delta">no change</small>;
+  return (
+    <small class="delta">
+      <span aria-hidden="true">{change > 0 ? "▲" : "▼"}</span>
+      <span class="visually-hidden">{change > 0 ? "Up" : "Down"}</span> {text}
+    </small>
+  );
+}
+
+function difference(now: number | undefined, then: number | undefined): number | undefined {
+  return now === undefined || then === undefined ? undefined : now - then;
+}
+
+function paidIn({ revenue }: OverviewDay, currency: string): number {
+  return revenue.find((sum) => sum.currency === currency)?.paid ?? 0;
+}
+
+function revenueFigure({ currency, paid, awaitingPayment }: Revenue, hrefOf: HrefOf | undefined): Figure {
   const listOf = (status: PaymentStatus) => hrefOf?.({ payment_status: String(status) });
   return {
     term: `Revenue, ${currency}`,
@@ -56,108 +93,176 @@ function revenueFigure(
 }
 
 /** Returns the counts behind the share of booked quotes, or why the share is unavailable. */
-function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string {
+function quotesText({ quotes, quotedBookings }: Pick<OverviewTotals, "quotes" | "quotedBookings">): string {
   if (quotes === undefined) return "Unknown for some days";
-  if (quotes === 0n && quotedBookings === 0n) return "No quotes";
-  const booked = quotedBookings === 1n ? "1 booking" : `${numberText(Number(quotedBookings))} bookings`;
-  return `${booked} with a quote, ${numberText(Number(quotes))} ${quotes === 1n ? "quote" : "quotes"}`;
+  if (quotes === 0n && quotedBookings === 0n) return "No quotes by API";
+  return `${numberText(Number(quotedBookings))} booked of ${numberText(Number(quotes))} quotes by API`;
 }
 
-/** Daily charts of both periods: a large one for bookings and small ones for the remaining values. */
-export function OverviewCharts(comparison: Comparison) {
-  const { overview, before } = comparison;
-  const days = [...overview.days, ...(before?.days ?? [])];
-  const currencies = new Set(days.flatMap(({ revenue }) => revenue.map((sum) => sum.currency)));
+function deliveryFigures(now: Deliveries, then: Deliveries | undefined): readonly Figure[] {
+  const [failures, before] = [failureShare(now), then && failureShare(then)];
+  return [
+    {
+      term: "On time",
+      value: onTimeText(now),
+      delta: <Delta isShare of={difference(onTimeShare(now), then && onTimeShare(then))} />,
+      note: now.withWindow > 0n && `${now.onTime} of ${now.withWindow} deliveries with a window`,
+    },
+    {
+      term: "Failed attempts",
+      value: numberText(Number(now.failedAttempts)),
+      delta: <Delta of={failures === undefined || !before ? undefined : failures / before - 1} />,
+      note: failures !== undefined && `${numberText(failures * 100, 1)} per 100 picked up`,
+    },
+  ];
+}
+
+const onTimeShare = ({ onTime, withWindow }: Deliveries) => shareOf(onTime, withWindow);
+const failureShare = ({ failedAttempts, pickedUp }: Deliveries) => shareOf(failedAttempts, pickedUp);
+
+function shareOf(part: bigint, whole: bigint): number | undefined {
+  return whole === 0n ? undefined : Number(part) / Number(whole);
+}
+
+function onTimeText(deliveries: Deliveries): string {
+  const share = onTimeShare(deliveries);
+  return share === undefined ? "—" : shareText(share);
+}
+
+/** Shows how far the period's bookings have come, and the deliveries of each courier and zone. */
+export function DeliveryReport({ overview }: Comparison) {
+  const { deliveries, couriers, zones, totals } = overview;
+  if (deliveries === undefined || deliveries.bookings === 0n) return null;
+  const { bookings, paid, pickedUp, delivered } = deliveries;
+  const steps = [
+    ["Quoted by API", totals?.quotes ?? 0n],
+    ["Booked", bookings],
+    ["Paid", paid],
+    ["Picked up", pickedUp],
+    ["Delivered", delivered],
+  ] as const;
   return (
     <>
-      <DayChart {...comparison} title="Bookings" size="large" valueOf={({ bookings }) => Number(bookings)} />
-      <div class="charts">
-        {[...currencies].toSorted().map((currency) => (
-          <DayChart
-            key={currency}
-            {...comparison}
-            title={`Revenue, ${currency}`}
-            valueOf={({ revenue }) => revenue.find((sum) => sum.currency === currency)?.paid ?? 0}
-            currency={currency}
-          />
-        ))}
-        <DayChart {...comparison} title="Cancelled" valueOf={({ cancellations }) => Number(cancellations)} />
-        <DayChart
-          {...comparison}
-          title="Quotes"
-          valueOf={({ quotes }) => (quotes === undefined ? undefined : Number(quotes))}
+      <section class="panel">
+        <BarList
+          label="From quote to delivery"
+          points={steps.map(([label, count], i) => ({
+            label,
+            value: Number(count),
+            text: numberText(Number(count)) + (i > 1 ? ` · ${shareText(shareOf(count, bookings)!)}` : ""),
+          }))}
         />
+      </section>
+      <div class="charts">
+        <DeliveryTable by="Courier" rows={couriers} unnamed="No courier" />
+        <DeliveryTable by="Zone" rows={zones} unnamed="Not recorded" />
       </div>
-      <Meaning {...comparison} />
     </>
   );
 }
 
-function DayChart(
-  props: Comparison & {
-    readonly title: string;
-    readonly size?: "large";
-    readonly valueOf: (day: OverviewDay) => number | undefined;
-    readonly currency?: string;
-  },
-) {
-  const { overview, before, title, valueOf, currency, size = "small" } = props;
-  const textOf = (value: number) => (currency === undefined ? numberText(value) : moneyText(value, currency));
-  const pointsOf = (days: readonly OverviewDay[]): LinePoint[] =>
-    days.map((day) => {
-      const value = valueOf(day);
-      return {
-        label: dateText(day.date, "long"),
-        short: dateText(day.date, "short"),
-        value: value ?? 0,
-        text: value === undefined ? "not known" : textOf(value),
-      };
-    });
+function DeliveryTable(props: { readonly by: string; readonly rows: readonly Deliveries[]; readonly unnamed: string }) {
+  const { by, rows, unnamed } = props;
+  const columns: readonly Column<Deliveries>[] = [
+    { header: by, selfEvident: true, cell: ({ name }) => name ?? <span class="minor">{unnamed}</span> },
+    ...(["bookings", "delivered"] as const).map((figure) => ({
+      header: figure === "bookings" ? "Booked" : "Delivered",
+      align: "end" as const,
+      cell: (row: Deliveries) => numberText(Number(row[figure])),
+    })),
+    { header: "On time", align: "end", cell: onTimeText },
+    { header: "Failed", align: "end", cell: ({ failedAttempts }) => numberText(Number(failedAttempts)) },
+  ];
   return (
-    <Section title={title} actions={<Difference {...props} />}>
-      <LineChart
-        label={`${title} by day`}
-        points={pointsOf(overview.days)}
-        before={before && pointsOf(before.days)}
-        names={["This period", before ? `Previous period: ${spanText(before)}` : ""]}
-        tickText={(value) => compactText(value, currency)}
-        isWhole={currency === undefined}
-        size={size}
+    <Section title={`By ${by.toLowerCase()}`}>
+      <Table
+        label={`Deliveries by ${by.toLowerCase()}`}
+        columns={columns}
+        rows={rows}
+        keyOf={({ name = "" }) => name}
       />
     </Section>
   );
 }
 
-function Difference(props: Comparison & Pick<Parameters<typeof DayChart>[0], "valueOf">) {
-  const text = differenceText(props, props.valueOf);
-  return text === undefined ? null : <span class="minor">{text}</span>;
-}
-
-function Meaning({ overview, before, today }: Comparison) {
-  const isOver = overview.toDate < today;
+/** Daily charts of both periods: a large one for bookings and small ones for the remaining values. */
+export function OverviewCharts(comparison: Comparison) {
+  const { overview, before } = comparison;
+  const from = Math.max(
+    overview.days.findIndex((day, i) => hasData(day) || hasData(before?.days[i])),
+    0,
+  );
+  const days = overview.days.slice(from);
+  const earlier = before?.days.some(hasData) ? before.days.slice(from) : undefined;
+  const currencies = new Set(
+    [...days, ...(earlier ?? [])].flatMap(({ revenue }) => revenue.map((sum) => sum.currency)),
+  );
+  const own = { days, before: earlier };
   return (
-    <p class="hint">
-      {before && `Changes compare with ${spanText(before)}`}
-      {before && (isOver ? ". " : ", complete days only. ")}
-      Days are in {clockText(overview.timeZone || "UTC")}. Shipments are counted on the day of booking. Revenue is the
-      total of shipments that are paid and not refunded. “Quote to booking” is the share of quotes that were booked.{" "}
-      <a href="/docs/dashboard#about-these-figures" rel="external">
-        About these figures
-      </a>
-    </p>
+    <>
+      <DayChart {...own} title="Bookings" size="large" valueOf={({ bookings }) => Number(bookings)} />
+      <div class="charts">
+        {[...currencies].toSorted().map((currency) => (
+          <DayChart
+            key={currency}
+            {...own}
+            title={`Revenue, ${currency}`}
+            valueOf={(day) => paidIn(day, currency)}
+            currency={currency}
+          />
+        ))}
+        <DayChart {...own} title="Cancelled" valueOf={({ cancellations }) => Number(cancellations)} />
+        <DayChart
+          {...own}
+          title="Quotes"
+          valueOf={({ quotes }) => (quotes === undefined ? undefined : Number(quotes))}
+        />
+      </div>
+      <p class="hint">
+        A shipment counts on the day it was booked, in {clockText(overview.timeZone || "UTC")}.{" "}
+        <a href="/docs/dashboard#about-these-figures" rel="external">
+          About these figures
+        </a>
+      </p>
+    </>
   );
 }
 
-const DATES = { long: { dateStyle: "medium" }, short: { month: "short", day: "numeric" } } as const;
-
-/** Formats a day for the browser's locale, with the year or in the shortest form. */
-function dateText(date: string, length: keyof typeof DATES): string {
-  return new Intl.DateTimeFormat(undefined, { ...DATES[length], timeZone: "UTC" }).format(new Date(`${date}T00:00Z`));
+function hasData(day: OverviewDay | undefined): boolean {
+  return day !== undefined && (day.bookings > 0n || (day.quotes ?? 0n) > 0n);
 }
 
-function spanText({ fromDate, toDate }: Overview): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).formatRange(
-    new Date(`${fromDate}T00:00Z`),
-    new Date(`${toDate}T00:00Z`),
+function DayChart(props: {
+  readonly days: readonly OverviewDay[];
+  readonly before: readonly OverviewDay[] | undefined;
+  readonly title: string;
+  readonly size?: "large";
+  readonly valueOf: (day: OverviewDay) => number | undefined;
+  readonly currency?: string;
+}) {
+  const { days, before, title, valueOf, currency, size = "small" } = props;
+  const textOf = (value: number) => (currency === undefined ? numberText(value) : moneyText(value, currency));
+  const pointsOf = (shown: readonly OverviewDay[]): LinePoint[] =>
+    shown.map((day) => {
+      const value = valueOf(day);
+      return {
+        label: dayText(day.date, "medium"),
+        short: dayText(day.date, "short"),
+        value: value ?? 0,
+        text: value === undefined ? "not known" : textOf(value),
+      };
+    });
+  return (
+    <Section title={`${title} by day`}>
+      <LineChart
+        label={`${title} by day`}
+        points={pointsOf(days)}
+        before={before && pointsOf(before)}
+        names={["This period", "Previous period"]}
+        tickText={(value) => compactText(value, currency)}
+        isWhole={currency === undefined}
+        size={size}
+      />
+    </Section>
   );
 }

@@ -15,7 +15,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import { TimeZoneButton } from "../workspaces/time-zone-button.tsx";
 import type { Comparison } from "./difference.ts";
-import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
+import { DeliveryReport, OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { localDate } from "../ui/local-time.ts";
 
@@ -47,7 +47,7 @@ function OverviewAt({ today }: { readonly today: string }) {
           <FirstSteps />
         ) : (
           <>
-            <DayRange />
+            <DayRange now={today} />
             <QueryView query={shownWith(overview, before, about)} labels={DAY_LABELS} quiet>
               {({ data }) =>
                 data && isNew === false && <Shown overview={data} before={before.data?.data} today={today} />
@@ -65,9 +65,10 @@ function Shown(comparison: Comparison) {
   return (
     <div class="stack">
       <OverviewFigures
-        overview={overview}
+        {...comparison}
         hrefOf={(filters) => paths.shipments({}, { from: overview.fromDate, to: overview.toDate, ...filters })}
       />
+      <DeliveryReport {...comparison} />
       <OverviewCharts {...comparison} />
     </div>
   );

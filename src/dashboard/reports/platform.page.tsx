@@ -3,13 +3,13 @@ import {
   type WorkspaceBookings,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { shownWith, useRpc } from "../api/use-query.ts";
+import { Spend } from "../ui/spend.tsx";
 import { paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange, today } from "../ui/days.tsx";
 import { numberText } from "../ui/format.ts";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
-import { Money } from "../ui/values.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 
 /** Shows the bookings of all workspaces in the URL's period, by default the last 30 days. */
@@ -20,17 +20,20 @@ export function PlatformPage() {
   const before = useRpc(PlatformReportService.method.getPlatformOverview, rangeBefore(range));
   return (
     <Page title="Platform" note={<span class="minor">All workspaces, by day in UTC</span>}>
-      <DayRange />
+      <DayRange now={now} />
       <QueryView query={shownWith(overview, before)} labels={DAY_LABELS}>
-        {({ data, topWorkspaces }) =>
-          data && (
-            <div class="stack">
-              <OverviewFigures overview={data} />
-              <Busiest workspaces={topWorkspaces} />
-              <OverviewCharts overview={data} before={before.data?.data} today={now} />
-            </div>
-          )
-        }
+        {({ data, topWorkspaces }) => {
+          const comparison = data && { overview: data, before: before.data?.data, today: now };
+          return (
+            comparison && (
+              <div class="stack">
+                <OverviewFigures {...comparison} />
+                <Busiest workspaces={topWorkspaces} />
+                <OverviewCharts {...comparison} />
+              </div>
+            )
+          );
+        }}
       </QueryView>
     </Page>
   );
@@ -44,22 +47,8 @@ const COLUMNS: readonly Column<WorkspaceBookings>[] = [
     align: "end",
     cell: ({ cancellations }) => numberText(Number(cancellations)),
   },
-  { header: "Revenue", align: "end", cell: (workspace) => <Revenues of={workspace} /> },
+  { header: "Revenue", align: "end", cell: ({ revenue }) => <Spend revenue={revenue} /> },
 ];
-
-function Revenues({ of }: { readonly of: WorkspaceBookings }) {
-  if (of.revenue.length === 0) return <>—</>;
-  return (
-    <span>
-      {of.revenue.map(({ currency, paid }, i) => (
-        <span key={currency}>
-          {i > 0 && ", "}
-          <Money amount={paid} currency={currency} />
-        </span>
-      ))}
-    </span>
-  );
-}
 
 function Busiest({ workspaces }: { readonly workspaces: readonly WorkspaceBookings[] }) {
   if (workspaces.length === 0) {

@@ -5,7 +5,8 @@ import type { Choices } from "./fields.tsx";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
 import type { Labels } from "../api/problem.ts";
-import { Filters, filterValues, SPAN } from "./filters.tsx";
+import { FilterForm, filterValues, LeftOut, SPAN } from "./filters.tsx";
+import { Menu } from "./menu.tsx";
 
 /** Returns the current day, such as `2026-11-22`, in a time zone. Defaults to the browser's zone. */
 export function today(timeZone?: string): string {
@@ -136,12 +137,42 @@ export function rangeBefore({ fromDate, toDate }: Range): Range {
   return { fromDate: addDays(fromDate, -count), toDate: addDays(fromDate, -1) };
 }
 
-/** Fields for a report's days, which are stored in the URL. */
-export function DayRange() {
+/** Chooses a report's days, which are stored in the URL. Names the days to which they are compared. */
+export function DayRange({ now }: { readonly now: string }) {
+  const { query } = useLocation();
+  const range = useDayRange(now);
+  const before = rangeBefore(range);
+  const isTyped = Boolean(query.get("from")) || Boolean(query.get("to"));
+  const name = !isTyped && SPANS[spanOf(query) ?? DEFAULT_DAYS]![0];
   return (
-    <div class="day-range">
-      <QuickDays usual={DEFAULT_DAYS} />
-      <Filters fields={FILTERS} />
-    </div>
+    <>
+      <div class="chips" role="group" aria-label="Days">
+        <Menu label={[name, daysText(range.fromDate, range.toDate)].filter(Boolean).join(": ")}>
+          <QuickDays usual={DEFAULT_DAYS} />
+          <FilterForm fields={FILTERS} />
+        </Menu>
+        <span class="minor">
+          compared to {daysText(before.fromDate, before.toDate)}
+          {range.toDate >= now && ", complete days only"}
+        </span>
+      </div>
+      <LeftOut fields={FILTERS} />
+    </>
+  );
+}
+
+const DAY_FORMATS = { medium: { dateStyle: "medium" }, short: { month: "short", day: "numeric" } } as const;
+
+/** Formats a day such as `2026-11-01` for the browser's locale, with or without the year. */
+export function dayText(day: string, length: keyof typeof DAY_FORMATS): string {
+  return new Intl.DateTimeFormat(undefined, { ...DAY_FORMATS[length], timeZone: "UTC" }).format(new Date(day));
+}
+
+/** Formats a range of days for the browser's locale: `Nov 1 – 5, 2026`. An empty day is an open bound. */
+export function daysText(from: string, to: string): string {
+  if (from === "" || to === "") return `${from && dayText(from, "medium")} – ${to && dayText(to, "medium")}`;
+  return new Intl.DateTimeFormat(undefined, { ...DAY_FORMATS.medium, timeZone: "UTC" }).formatRange(
+    new Date(from),
+    new Date(to),
   );
 }

@@ -21,6 +21,8 @@ export function DescriptionList(props: {
 export interface Figure {
   readonly term: string;
   readonly value: ComponentChildren;
+  /** Change from an earlier period. */
+  readonly delta?: ComponentChildren;
   readonly note?: ComponentChildren;
   /** Link to the counted records. */
   readonly href?: string | undefined;
@@ -29,11 +31,12 @@ export interface Figure {
 export function Figures({ items }: { readonly items: readonly Figure[] }) {
   return (
     <dl class="figures">
-      {items.map(({ term, value, note, href }) => (
+      {items.map(({ term, value, delta, note, href }) => (
         <div key={term}>
           <dt>{term}</dt>
           <dd class="value">
             <Linked href={href}>{value}</Linked>
+            {delta}
           </dd>
           {note && <dd class="minor">{note}</dd>}
         </div>

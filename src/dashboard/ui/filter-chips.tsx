@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { Button, IconButton } from "./button.tsx";
-import { LinkChoice, QuickDays, spanLabel } from "./days.tsx";
+import { daysText, LinkChoice, QuickDays, spanLabel } from "./days.tsx";
 import { type FilterFields, FilterForm, filterValues, LeftOut, SPAN } from "./filters.tsx";
 import { Menu } from "./menu.tsx";
 import { FIRST_PAGE } from "./pager.tsx";
@@ -78,7 +78,7 @@ function chipsOf(fields: FilterFields, days: string): readonly Chip[] {
 
 function ChipText({ chip, fields }: { readonly chip: Chip; readonly fields: FilterFields }) {
   const { query } = useLocation();
-  const text = chip.name === SPAN ? daysText(chip, query) : valueText(chip, fields, query);
+  const text = chip.name === SPAN ? spanText(chip, fields, query) : valueText(chip, fields, query);
   return (
     <>
       {chip.label}
@@ -96,10 +96,10 @@ function valueText({ name }: Chip, fields: FilterFields, query: URLSearchParams)
   return choices?.find(([choice]) => choice === value)?.[1] ?? value;
 }
 
-function daysText({ names: [, from = "", to = ""] }: Chip, query: URLSearchParams) {
-  const [first, last] = [query.get(from), query.get(to)];
-  if (!first && !last) return spanLabel(query);
-  return `${first || "…"} – ${last || "…"}`;
+function spanText({ names }: Chip, fields: FilterFields, query: URLSearchParams) {
+  const values = filterValues(query, fields);
+  const [first = "", last = ""] = names.slice(1).map((name) => values[name]);
+  return first || last ? daysText(first, last) : spanLabel(query);
 }
 
 function Editor({ chip, fields }: { readonly chip: Chip; readonly fields: FilterFields }) {

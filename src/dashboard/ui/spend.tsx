@@ -1,6 +1,6 @@
 import { Fragment } from "preact";
 import type { Revenue } from "../../../gen/shipments/v1/report_pb.js";
-import { Money } from "../ui/values.tsx";
+import { Money } from "./values.tsx";
 
 export function Spend({ revenue }: { readonly revenue: readonly Revenue[] }) {
   return <Amounts of={revenue.map(({ currency, paid }) => [paid, currency])} orElse="—" />;
