@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { ShipmentSchema, ShipmentStatus } from "../../gen/shipments/v1/shipment_pb.js";
-import { byCourier, loadManifest } from "../../src/dashboard/print/manifest.ts";
+import { groupPickups, loadManifest } from "../../src/dashboard/print/manifest.ts";
 import type { ShipmentFilters } from "../../src/dashboard/shipments/newest-shipments.ts";
 
 const DAY = "2026-12-01";
@@ -69,7 +69,7 @@ test("another day's manifest contains the pickups on that local date, by time an
   });
 });
 
-test("groups by courier: positions in the run, then pickups at a time, then the nearest one", () => {
+test("groups by courier or zone: positions in a courier's run, then pickups at a time, then the nearest one", () => {
   const of = (reference: string, name: string | undefined, fields: object = {}, sequence?: number) =>
     create(ShipmentSchema, {
       createdAt: at("2026-12-01T08:00Z"),
@@ -87,9 +87,16 @@ test("groups by courier: positions in the run, then pickups at a time, then the 
     of("Ada's first", "Ada", {}, 1),
     of("Grace's timed", "Grace", timed),
   ];
-  expect(byCourier(shipments).map(([courier, own]) => [courier, own.map(({ reference }) => reference)])).toEqual([
+  const named = (groups: ReturnType<typeof groupPickups>) =>
+    groups.map(([name, own]) => [name, own.map(({ reference }) => reference)]);
+  expect(named(groupPickups(shipments))).toEqual([
     ["Ada", ["Ada's first", "Ada's second"]],
     ["Grace", ["Grace's timed", "Grace's next"]],
     ["", ["start", "near", "far"]],
+  ]);
+  const zones = new Map(shipments.slice(1).map((shipment) => [shipment, "Kings"]));
+  expect(named(groupPickups(shipments, zones))).toEqual([
+    ["Kings", ["Grace's timed", "far", "near", "Grace's next", "Ada's second", "Ada's first"]],
+    ["", ["start"]],
   ]);
 });

@@ -174,6 +174,11 @@ describeDashboard("exports and printed pages", (dashboard) => {
       "Ring twice",
     ]);
     await expectWellShown(page, "manifest");
+    await page.getByRole("link", { name: "By zone" }).click();
+    const ofZone = "New York: 4 shipments, 10 kg";
+    await expect.poll(() => references(ofZone)).toEqual([timed[3], timed[1], first["reference"], second["reference"]]);
+    await expect.poll(() => page.getByRole("table").count()).toBe(1);
+    await page.getByRole("link", { name: "By courier" }).click();
     // Addresses must have enough space on paper and on a phone, regardless of the other columns.
     const cell = (label: string) => page.locator(`[data-label="${label}"]`).first();
     const shareOf = async (label: string) =>

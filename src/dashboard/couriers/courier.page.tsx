@@ -60,7 +60,12 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
         <div class="stack">
           <CourierFigures courier={courier} />
           <section class="page-part courier-run" aria-label="Run">
-            <h2>Run</h2>
+            <header class="list-bar">
+              <h2>Run</h2>
+              <a class="button quiet" href={paths.manifest({}, { courier: id })}>
+                Today’s manifest
+              </a>
+            </header>
             <ShipmentList
               query={run}
               view={RUN}

@@ -12,10 +12,16 @@ const HOUR_MS = 3_600_000;
 /**
  * Loads all shipments to pick up on a day, such as `2026-12-01`, in each pickup's time zone, by time and then by address.
  * Today's manifest also has those that are overdue or to be picked up as soon as possible.
+ *
+ * @param courierId includes only the shipments of a courier
  */
 export async function loadManifest(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
-  { day, isToday }: { readonly day: string; readonly isToday: boolean },
+  {
+    day,
+    isToday,
+    courierId,
+  }: { readonly day: string; readonly isToday: boolean; readonly courierId?: string | undefined },
   signal: AbortSignal,
 ): Promise<readonly Shipment[]> {
   const { shipments } = await loadShipments(
@@ -23,6 +29,7 @@ export async function loadManifest(
     {
       status: ShipmentStatus.AWAITING_PICKUP,
       orderBy: "pickup_window",
+      ...(courierId !== undefined && { courierId }),
       // Cover all time zones: in UTC+14, a day begins 14 hours before UTC. In UTC-12, it ends 12 hours after.
       ...(!isToday && { pickupFrom: timestampFromMs(Date.parse(day) - 14 * HOUR_MS) }),
       pickupBefore: timestampFromMs(Date.parse(day) + 36 * HOUR_MS),
@@ -35,23 +42,24 @@ export async function loadManifest(
 }
 
 /**
- * Groups shipments by courier in the order of the route: first the stops that have a position, then those at a time, then
- * each nearest one. Shipments without a courier come last.
+ * Groups shipments by courier, or by zone if their zones are given, in the order of the route: first the stops with a
+ * position in the courier's run, then those at a time, then each nearest one. Shipments without a group come last.
  */
-export function byCourier(
+export function groupPickups(
   shipments: readonly Shipment[],
-): readonly (readonly [courier: string, readonly Shipment[]])[] {
-  const groups = [...Map.groupBy(shipments, ({ courier }) => courier?.name ?? "")];
-  return groups
+  zones?: ReadonlyMap<Shipment, string>,
+): readonly (readonly [name: string, readonly Shipment[]])[] {
+  const groups = Map.groupBy(shipments, (it) => (zones ? zones.get(it) : it.courier?.name) ?? "");
+  return [...groups]
     .toSorted(([a], [b]) => Number(a === "") - Number(b === "") || a.localeCompare(b))
-    .map(([courier, own]) => [courier, inRouteOrder(own)]);
+    .map(([name, own]) => [name, inRouteOrder(own, zones ? () => Infinity : positionOf)]);
 }
 
-function inRouteOrder(shipments: readonly Shipment[]): readonly Shipment[] {
-  const placed = shipments.filter((it) => positionOf(it) < Infinity);
-  const others = shipments.filter((it) => positionOf(it) === Infinity);
+function inRouteOrder(shipments: readonly Shipment[], position: typeof positionOf): readonly Shipment[] {
+  const placed = shipments.filter((it) => position(it) < Infinity);
+  const others = shipments.filter((it) => position(it) === Infinity);
   return [
-    ...placed.toSorted((a, b) => positionOf(a) - positionOf(b)),
+    ...placed.toSorted((a, b) => position(a) - position(b)),
     ...others.filter(({ pickupWindow }) => pickupWindow !== undefined),
     ...byNearest(others.filter(({ pickupWindow }) => pickupWindow === undefined)),
   ];

@@ -1,3 +1,4 @@
+import type { Client } from "@connectrpc/connect";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { DropoffHandover, type Shipment, PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -14,7 +15,7 @@ import { QrCode } from "../ui/qr-code.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { useTimeZone, useWorkspace } from "../api/session.ts";
 import { countText } from "../shipments/newest-shipments.ts";
-import { today } from "../ui/days.tsx";
+import { LinkChoice, today } from "../ui/days.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { filterValues } from "../ui/filters.tsx";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
@@ -24,7 +25,7 @@ import { DescriptionList } from "../ui/description-list.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import type { ComponentChildren } from "preact";
 import { Button } from "../ui/button.tsx";
-import { byCourier, dayOf, loadManifest } from "./manifest.ts";
+import { dayOf, groupPickups, loadManifest } from "./manifest.ts";
 import "./print.css";
 
 /** Maximum number of labels. The list's selection and the points per request have the same limit. */
@@ -88,18 +89,30 @@ function useLabels(references: readonly string[]) {
       const ids = [...new Set(shipments.map(({ customer }) => customer!.id))];
       const points = shipments.map((it) => ({ lat: it.dropoffLat, lng: it.dropoffLng }));
       const [zones, customers] = await Promise.all([
-        coverage.findZones({ points }, { signal }),
+        findZoneNames(coverage, points, signal),
         Promise.all(ids.map((customer) => people.getCustomer({ customer }, { signal }))),
       ]);
       const phones = new Map(ids.map((id, i) => [id, customers[i]!.data!.phone]));
       return shipments.map((shipment, i) => ({
         shipment,
         phone: phones.get(shipment.customer!.id),
-        zone: zones.data[i]?.zone?.name,
+        zone: zones[i],
       }));
     },
     [client, people, coverage, references.join()],
   );
+}
+
+async function findZoneNames(
+  client: Client<typeof CoverageService>,
+  points: readonly { readonly lat: number; readonly lng: number }[],
+  signal: AbortSignal,
+): Promise<readonly (string | undefined)[]> {
+  const parts = Array.from({ length: Math.ceil(points.length / MAX_SHEETS) }, (_, i) =>
+    points.slice(i * MAX_SHEETS, (i + 1) * MAX_SHEETS),
+  );
+  const found = await Promise.all(parts.map((part) => client.findZones({ points: part }, { signal })));
+  return found.flatMap(({ data }) => data.map(({ zone }) => zone?.name));
 }
 
 function Label({ shipment, phone, zone }: LabelProps) {
@@ -146,6 +159,10 @@ function fitted({ length }: string) {
 }
 
 const DAY = { day: { label: "Day of pickup", of: "day" } } as const;
+const GROUPS = [
+  ["", "By courier"],
+  ["zone", "By zone"],
+] as const;
 
 export function ManifestPage() {
   const { query } = useLocation();
@@ -153,21 +170,36 @@ export function ManifestPage() {
   const now = today(timeZone);
   const { day = now } = filterValues(query, DAY);
   const isToday = day === now;
+  const by = query.get("by") ?? "";
+  const courierId = query.get("courier") ?? undefined;
   const client = useClient(ShipmentService);
+  const coverage = useClient(CoverageService);
   const manifest = useQuery(
-    async (signal) => ({ day, shipments: await loadManifest(client, { day, isToday }, signal) }),
-    [client, day, isToday],
+    async (signal) => {
+      const shipments = await loadManifest(client, { day, isToday, courierId }, signal);
+      if (by !== "zone") return { day, groups: groupPickups(shipments), none: "No courier" };
+      const points = shipments.map((it) => ({ lat: it.pickupLat, lng: it.pickupLng }));
+      const names = await findZoneNames(coverage, points, signal);
+      const zones = new Map(shipments.map((shipment, i) => [shipment, names[i] ?? ""]));
+      return { day, groups: groupPickups(shipments, zones), none: "No zone" };
+    },
+    [client, coverage, day, isToday, by, courierId],
   );
   return (
     <PrintPage
       title="Manifest"
-      up={{ label: "Shipments", href: paths.shipments() }}
+      up={
+        courierId === undefined
+          ? { label: "Shipments", href: paths.shipments() }
+          : { label: "Courier", href: paths.courier({ courier: courierId }) }
+      }
       sheets={<QueryView query={manifest}>{(loaded) => <ManifestSheet {...loaded} />}</QueryView>}
     >
       {/* Keep the typed text while it is not yet a valid day. */}
       <div class="filters" onInput={({ target }) => changeQuery(dayIn(target), { replace: true })}>
         <TextField label={DAY.day.label} name="day" type="date" value={day} />
       </div>
+      <LinkChoice label="Groups" name="by" choices={GROUPS} current={by} />
     </PrintPage>
   );
 }
@@ -182,9 +214,15 @@ function dayText(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" }).format(new Date(day));
 }
 
-function ManifestSheet({ day, shipments }: { readonly day: string; readonly shipments: readonly Shipment[] }) {
+function ManifestSheet(props: {
+  readonly day: string;
+  readonly groups: ReturnType<typeof groupPickups>;
+  /** Title of the group of shipments that have no courier or zone. */
+  readonly none: string;
+}) {
+  const { day, groups, none } = props;
   const { name, isTest } = useWorkspace();
-  if (shipments.length === 0) {
+  if (groups.length === 0) {
     return (
       <Empty title={`No pickups on ${dayText(day)}`}>
         A manifest lists the paid shipments waiting for the courier.
@@ -197,8 +235,8 @@ function ManifestSheet({ day, shipments }: { readonly day: string; readonly ship
         {name}, {dayText(day)}
       </h2>
       {isTest && <p>Test. Not for pickup.</p>}
-      {byCourier(shipments).map(([courier, own]) => (
-        <Pickups key={courier} title={courier || "No courier"} shipments={own} day={day} />
+      {groups.map(([group, own]) => (
+        <Pickups key={group} title={group || none} shipments={own} day={day} />
       ))}
       <p class="signature">Courier, time and signature</p>
     </article>
