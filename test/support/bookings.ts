@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { data } from "./answers.ts";
-import type { Door } from "./client.ts";
+import type { ApiProtocol } from "./client.ts";
 import type { TestService } from "./service.ts";
 import { SHIPMENT_TEXTS } from "./shipment-texts.ts";
 
@@ -146,9 +146,15 @@ const STEPS = {
 export type Step = keyof typeof STEPS;
 
 /** Calls one of `STEPS`. */
-export function takeStep(service: Pick<TestService, "as">, apiKey: string, shipment: string, step: Step, door?: Door) {
+export function takeStep(
+  service: Pick<TestService, "as">,
+  apiKey: string,
+  shipment: string,
+  step: Step,
+  protocol?: ApiProtocol,
+) {
   const [method, fields] = STEPS[step];
-  return service.as(apiKey, door)[method]({ shipment, ...fields });
+  return service.as(apiKey, protocol)[method]({ shipment, ...fields });
 }
 
 /** Books a shipment and applies the given steps, which must all succeed. */

@@ -83,8 +83,8 @@ type Together<Clients> = (Clients extends unknown ? (client: Clients) => void : 
 /** All methods for workspaces and operators. */
 export type TestClient = Together<ClientOf<(typeof SERVICES | typeof ADMIN_SERVICES)[number]>>;
 
-/** Transport of a client. Requests and responses have the same form on all transports. */
-export type Door = "json" | "grpc" | keyof typeof PROTOCOLS;
+/** Protocol of a client. Requests and responses have the same form over all protocols. */
+export type ApiProtocol = "json" | "grpc" | keyof typeof PROTOCOLS;
 
 const METHODS = {
   workspace: byName(await describedMethods("workspace")),
@@ -96,12 +96,12 @@ function byName(methods: readonly DescMethod[]) {
 }
 
 /** Returns a client for the owner of a key. */
-export function clientOf(servers: Servers, apiKey: string | undefined, door: Door): TestClient {
+export function clientOf(servers: Servers, apiKey: string | undefined, protocol: ApiProtocol): TestClient {
   // `GetWorkspace` exists for workspaces and for operators.
   const known = apiKey?.startsWith("sho_")
     ? new Map([...METHODS.workspace, ...METHODS.operator])
     : new Map([...METHODS.operator, ...METHODS.workspace]);
-  const call = door === "json" ? callByJson(servers, apiKey) : callByRpc(servers, apiKey, door);
+  const call = protocol === "json" ? callByJson(servers, apiKey) : callByRpc(servers, apiKey, protocol);
   return new Proxy({} as TestClient, {
     get(_, name: string) {
       const method = known.get(name);
@@ -121,8 +121,8 @@ function callByJson(servers: Servers, apiKey: string | undefined): Call {
   };
 }
 
-function callByRpc(servers: Servers, apiKey = "", door: Exclude<Door, "json">): Call {
-  const transportTo = PROTOCOLS[door === "grpc" ? "gRPC on the gRPC server" : door];
+function callByRpc(servers: Servers, apiKey = "", protocol: Exclude<ApiProtocol, "json">): Call {
+  const transportTo = PROTOCOLS[protocol === "grpc" ? "gRPC on the gRPC server" : protocol];
   const clients = new Map<DescService, any>();
   return async (method, fields, headers) => {
     const { parent, input, output, localName } = method;

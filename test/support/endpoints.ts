@@ -4,13 +4,20 @@ import type { Client } from "@connectrpc/connect";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
 import { REASONS } from "../../src/domain/refusal-reasons.ts";
-import { type Answer, clientOf, type Door, type RequestOptions, type Servers, type TestClient } from "./client.ts";
+import {
+  type Answer,
+  clientOf,
+  type ApiProtocol,
+  type RequestOptions,
+  type Servers,
+  type TestClient,
+} from "./client.ts";
 import { PROTOCOLS, rpcClient } from "./rpc-client.ts";
 
 /** Both servers of a service on the loopback address, in this or another process. */
 export interface Endpoints extends Servers {
   /** Returns a client for a key, by default over JSON. */
-  as(apiKey: string | undefined, door?: Door): TestClient;
+  as(apiKey: string | undefined, protocol?: ApiProtocol): TestClient;
   /** Creates a gRPC client for the shipment service, with the key as metadata. */
   grpcClient(apiKey: string): Client<typeof ShipmentService>;
   /** Creates a gRPC client for another service. */
@@ -22,7 +29,7 @@ export function endpointsAt(httpUrl: string, grpcUrl: string): Endpoints {
   const urls = { httpUrl, grpcUrl };
   const endpoints: Endpoints = {
     ...urls,
-    as: (apiKey, door = "json") => clientOf(endpoints, apiKey, door),
+    as: (apiKey, protocol = "json") => clientOf(endpoints, apiKey, protocol),
     request: async (path, options = {}) => readAnswer(await fetch(`${httpUrl}${path}`, requestInit(options))),
     grpcClient: ((apiKey: string, service: DescService = ShipmentService) =>
       rpcClient(service, PROTOCOLS["gRPC on the gRPC server"], urls, apiKey)) as Endpoints["grpcClient"],

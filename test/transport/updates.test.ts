@@ -14,7 +14,7 @@ import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { data, expectRefused } from "../support/answers.ts";
 import { book } from "../support/bookings.ts";
-import type { Answer, Door } from "../support/client.ts";
+import type { Answer, ApiProtocol } from "../support/client.ts";
 import { describedMethods } from "../support/described-services.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
 import { sharedService } from "../support/service.ts";
@@ -309,13 +309,18 @@ function fieldOf({ input }: DescMethodUnary, name: string): DescField {
 }
 
 /** Updates a record over JSON, or over another transport that clears lists and maps by naming them in `clear`. */
-async function resultOf(update: Update, name: string | number, step: Step, door: Door = "json"): Promise<UpdateResult> {
+async function resultOf(
+  update: Update,
+  name: string | number,
+  step: Step,
+  protocol: ApiProtocol = "json",
+): Promise<UpdateResult> {
   const { parent, localName } = update.method;
   const forms = Object.entries(step)
     .filter(([, form]) => form !== "absent")
     .map(([field, form]) => [field, valueOf(update, field, form)]);
   const key = parent.file.proto.package === "shipments.admin.v1" ? operatorKey : apiKey;
-  const client = service.as(key, door) as unknown as Record<string, (fields: object) => Promise<Answer>>;
+  const client = service.as(key, protocol) as unknown as Record<string, (fields: object) => Promise<Answer>>;
   const { status, body, code } = await client[localName]!({
     ...(update.name && { [update.name]: name }),
     ...(update.workspace && { workspace: update.workspace() }),

@@ -3,7 +3,7 @@ import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { connectAgent } from "../../support/agent.ts";
 import { data } from "../../support/answers.ts";
 import { book, bookAnd } from "../../support/bookings.ts";
-import type { Door } from "../../support/client.ts";
+import type { ApiProtocol } from "../../support/client.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -77,10 +77,10 @@ async function expectCourierView(shown: unknown, reference: string) {
 
 const AT_DOOR = { shipment: "", received_by: "Grace" };
 const TO_DELIVER = ["pay", "advance"] as const;
-const DOORS: Door[] = ["json", "grpc", "Connect on the HTTP server"];
+const API_PROTOCOLS: ApiProtocol[] = ["json", "grpc", "Connect on the HTTP server"];
 
-describe.each(DOORS)("over %s, a courier's key gets only the fields that a courier needs", (door) => {
-  const courier = service.as(made.api_key, door);
+describe.each(API_PROTOCOLS)("over %s, a courier's key gets only the fields that a courier needs", (protocol) => {
+  const courier = service.as(made.api_key, protocol);
 
   test("from a read", async () => {
     const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], fields());
@@ -97,7 +97,7 @@ describe.each(DOORS)("over %s, a courier's key gets only the fields that a couri
     ["RecordProof", TO_DELIVER, courier.recordProof, AT_DOOR],
   ] as const)("from %s and its retry", async (_, steps, call, more) => {
     const { reference: shipment } = await bookAnd(service, apiKey, steps, fields());
-    const headers = { "idempotency-key": `key-${DOORS.indexOf(door)}-${shipment}` };
+    const headers = { "idempotency-key": `key-${API_PROTOCOLS.indexOf(protocol)}-${shipment}` };
     const ways = [await call({ ...more, shipment } as never, headers)];
     ways.push(await call({ ...more, shipment } as never, headers));
     for (const answer of ways) await expectCourierView(await data(Promise.resolve(answer)), shipment);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { SAMPLE_PICTURES } from "../../../src/features/test-mode/sample-pictures.ts";
 import { data, expectRefused } from "../../support/answers.ts";
 import { ANY_TIME, book, bookAnd, BOOKED_SHIPMENT, BOOKING } from "../../support/bookings.ts";
-import type { Door } from "../../support/client.ts";
+import type { ApiProtocol } from "../../support/client.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -20,8 +20,8 @@ const OTHERS = {
   if_undeliverable: "return",
 };
 
-describe.each<Door>(["json", "grpc"])("over %s, counts, lists and choices", (door) => {
-  const client = service.as(apiKey, door);
+describe.each<ApiProtocol>(["json", "grpc"])("over %s, counts, lists and choices", (protocol) => {
+  const client = service.as(apiKey, protocol);
 
   test("are stored as booked, can be changed, and appear in the events", async () => {
     const booked = await data(client.createShipment({ ...BOOKING, ...DETAILS }));

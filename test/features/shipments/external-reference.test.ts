@@ -18,9 +18,9 @@ test("finds a shipment by its trimmed external reference", async () => {
 
 test.each(["json", "grpc"] as const)(
   "rejects a booking over %s with the external reference of an existing shipment, even a cancelled one, except in another workspace",
-  async (door) => {
-    const external_reference = `once by ${door}`;
-    const again = () => service.as(apiKey, door).createShipment({ ...BOOKING, external_reference });
+  async (protocol) => {
+    const external_reference = `once by ${protocol}`;
+    const again = () => service.as(apiKey, protocol).createShipment({ ...BOOKING, external_reference });
     const { reference } = await bookAnd(service, apiKey, ["cancel"], { external_reference });
     const text = `external_reference already belongs to the shipment ${reference}.`;
     await expectRefused(again(), "EXTERNAL_REFERENCE_TAKEN", { external_reference: text }, { shipment: reference });

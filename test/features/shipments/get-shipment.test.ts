@@ -27,8 +27,8 @@ test.each(["SHP-1", "SHP-0000000000ZZZ", "SHP-0000000000ZI", "0", "%F0%9F%93%A6"
   },
 );
 
-test.each(["json", "grpc"] as const)("rejects a blank reference as missing over %s", async (door) => {
-  await expectRefused(service.as(apiKey, door).getShipment({ shipment: " " }), "FIELD_INVALID", {
+test.each(["json", "grpc"] as const)("rejects a blank reference as missing over %s", async (protocol) => {
+  await expectRefused(service.as(apiKey, protocol).getShipment({ shipment: " " }), "FIELD_INVALID", {
     shipment: "shipment is required.",
   });
 });

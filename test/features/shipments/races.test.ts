@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { expectRefused } from "../../support/answers.ts";
-import type { Door } from "../../support/client.ts";
+import type { ApiProtocol } from "../../support/client.ts";
 import { book, BOOKING, PAYMENT, takeStep } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
@@ -140,13 +140,13 @@ test("a payment concurrent with a cancellation is recorded and its refund is pen
 });
 
 test("exactly one of two concurrent updates with the same etag succeeds, over JSON and gRPC", async () => {
-  const updateBy = (door: Door): Call => {
-    const caller = service.as(workspace.apiKey, door);
+  const updateBy = (protocol: ApiProtocol): Call => {
+    const caller = service.as(workspace.apiKey, protocol);
     return async (shipment) => {
       const { code, body } = await caller.updateShipment({
         shipment,
         etag: "1",
-        pickup_address: `By ${door}`,
+        pickup_address: `By ${protocol}`,
       });
       return code ?? `etag ${body.data.etag}, ${body.data.pickup_address}`;
     };

@@ -38,8 +38,8 @@ const { apiKey: strangersKey } = await service.addWorkspace();
 
 async function ask(who: Actor, step: Step, shipment: string): Promise<Attempt> {
   const key = who === "stranger" ? strangersKey : apiKey;
-  const door = who === "grpc" ? "grpc" : "json";
-  const answer = await takeStep(service, key, shipment, step, door);
+  const protocol = who === "grpc" ? "grpc" : "json";
+  const answer = await takeStep(service, key, shipment, step, protocol);
   const { code, body } = answer;
   if (code === undefined) return { who, step, answer: stateOf(body.data) };
   if (code === "SHIPMENT_NOT_FOUND") await expectRefused(answer, code, NO_SHIPMENT.message);

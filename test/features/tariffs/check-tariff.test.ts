@@ -109,8 +109,8 @@ test("rejects zones with half of a surrogate pair in the parser's message over g
   await drafts.upload(draft, "😀");
   const { message } = (await drafts.publish(draft, 1)).body;
   expect(message).toMatch(/^zones must be JSON text in UTF-8: .*. Upload it again$/);
-  for (const door of ["json", "grpc"] as const) {
-    const publishing = service.as(operator, door).publishTariff({ draft, replaces: 1 });
+  for (const protocol of ["json", "grpc"] as const) {
+    const publishing = service.as(operator, protocol).publishTariff({ draft, replaces: 1 });
     await expectRefused(publishing, "TARIFF_FAULTY", { zones: message });
   }
 });

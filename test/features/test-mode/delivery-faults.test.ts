@@ -42,13 +42,13 @@ async function endedDeliveries(apiKey: string, webhook: string, count: number) {
 
 const NOT_SENT = "Not sent, as requested by Simulate.";
 
-const DOORS = ["json", ...(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])] as const;
+const API_PROTOCOLS = ["json", ...(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])] as const;
 
 /** Books with a simulated fault over JSON, then over every other protocol. */
 async function bookByAll(apiKey: string, simulate: string): Promise<string[]> {
   const references = [];
-  for (const door of DOORS) {
-    const booked = await service.as(apiKey, door).createShipment(BOOKING, { simulate });
+  for (const protocol of API_PROTOCOLS) {
+    const booked = await service.as(apiKey, protocol).createShipment(BOOKING, { simulate });
     expect([booked.status, booked.headers.get("simulated")]).toEqual([201, simulate]);
     references.push(booked.body.data.reference);
   }

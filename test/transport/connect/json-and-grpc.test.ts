@@ -7,9 +7,9 @@ const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
 const operator = await service.addOperator();
 
-test.each(["json", "grpc"] as const)("success and errors are the same over %s", async (door) => {
-  const caller = service.as(apiKey, door);
-  const headers = { "idempotency-key": `by-${door}` };
+test.each(["json", "grpc"] as const)("success and errors are the same over %s", async (protocol) => {
+  const caller = service.as(apiKey, protocol);
+  const headers = { "idempotency-key": `by-${protocol}` };
   const booked = await caller.createShipment(BOOKING, headers);
   expect(booked).toMatchObject({ status: 201, body: { data: BOOKED_SHIPMENT } });
   const again = await caller.createShipment(BOOKING, headers);
@@ -32,7 +32,7 @@ test.each(["json", "grpc"] as const)("success and errors are the same over %s", 
     pickup_lat: "pickup_lat must be greater than or equal to -90 and less than or equal to 90.",
     weight_kg: "weight_kg must be greater than or equal to 0.01.",
   });
-  expect((await service.as("shp_wrong", door).getWorkspace()).code).toBe("CREDENTIAL_REFUSED");
-  const platform = service.as(operator.key, door);
+  expect((await service.as("shp_wrong", protocol).getWorkspace()).code).toBe("CREDENTIAL_REFUSED");
+  const platform = service.as(operator.key, protocol);
   expect(await data(platform.getSelf())).toMatchObject({ id: operator.id });
 });
