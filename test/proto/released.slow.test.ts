@@ -43,7 +43,7 @@ test("the definitions build from a branch or tag of a Git URL", async () => {
 test("the definitions build from the service's archive, which tar unpacks unchanged", async () => {
   const folder = makeFolder();
   const file = join(folder, "protos.tar.gz");
-  writeFileSync(file, protoArchive("."));
+  writeFileSync(file, await protoArchive("."));
   const buf = join(process.cwd(), "node_modules/.bin/buf");
   const done = { code: 0, stdout: "", stderr: "" };
   expect(await runProgram(buf, ["build", file], { cwd: folder })).toEqual(done);

@@ -29,17 +29,17 @@ Disallow: /
 export function docsPages(repository: string): Plugin {
   return {
     name: "docs-pages",
-    generateBundle(_, bundle) {
+    async generateBundle(_, bundle) {
       const add: AddAsset = (name, source) =>
         `${ROOT}/${this.getFileName(this.emitFile({ type: "asset", name, source }))}`;
-      for (const [fileName, source] of makePages(repository, bundle, add)) {
+      for (const [fileName, source] of await makePages(repository, bundle, add)) {
         this.emitFile({ type: "asset", fileName, source });
       }
     },
   };
 }
 
-function makePages(repository: string, bundle: Bundle, add: AddAsset): Map<string, string | Buffer> {
+async function makePages(repository: string, bundle: Bundle, add: AddAsset): Promise<Map<string, string | Buffer>> {
   const api = JSON.parse(readFileSync(join(repository, "gen/openapi/openapi.json"), "utf8")) as ApiDocument;
   const read = readGuides(repository, (file) => addPicture(repository, file, add));
   const navigation = navigationOf(read);
@@ -56,7 +56,7 @@ function makePages(repository: string, bundle: Bundle, add: AddAsset): Map<strin
     ["404.html", pageHtml(NOT_FOUND, navigation, assets)],
     ["favicon.svg", icon],
     ["llms.txt", llmsTxt(read)],
-    ["protos.tgz", protoArchive(repository)],
+    ["protos.tgz", await protoArchive(repository)],
     ["robots.txt", ROBOTS],
   ]);
 }
