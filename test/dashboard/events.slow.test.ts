@@ -43,6 +43,7 @@ describeDashboard("Developers → Events", (dashboard) => {
     await payload.waitFor();
     const { body } = await service.request(`/v1/events/${id}`, { apiKey });
     expect(JSON.parse(await payload.innerText())).toEqual(body.data);
+    await rowsOf(page, "Changes").getByText('"awaiting_pickup"', { exact: true }).waitFor();
     await page.getByRole("button", { name: "Copy payload" }).click();
     await page.getByText("Copied the payload.").waitFor();
     const copied = await page.evaluate<string>("navigator.clipboard.readText()");

@@ -39,6 +39,8 @@ describeDashboard("Developers → Requests", (dashboard) => {
     for (const text of ["422", "invalid_argument", "FIELD_INVALID", "mine-7", apiKey.slice(-4)]) {
       await dialog.getByText(text, { exact: true }).waitFor();
     }
+    const curl = `curl -sS -X POST '${service.httpUrl}/v1/shipments' \\`;
+    await expect.poll(() => dialog.locator(".code pre").innerText()).toContain(curl);
     await expectWellShown(page, "request");
     await page.goBack();
     await dialog.waitFor({ state: "hidden" });

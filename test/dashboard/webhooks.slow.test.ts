@@ -9,6 +9,7 @@ import {
   expectWellShown,
   holdBack,
   openAsMember,
+  pressInDialog,
   rowsOf,
   type TestPage,
   WITHOUT_POINTER,
@@ -61,6 +62,8 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
     await page.getByText("No deliveries yet").waitFor();
     await page.getByRole("button", { name: "Send test event" }).click();
+    await page.getByRole("dialog").getByText("Returned 204").waitFor();
+    await pressInDialog(page, "Close");
     await rows(page).getByText("Delivered").waitFor();
     expect(receiver.received.at(-1)?.body.type).toBe("webhook.test");
 
@@ -114,6 +117,8 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
     accepts = true;
     await page.getByRole("button", { name: "Send again: shipment.created" }).click();
+    await dialog.getByText("Returned 204").waitFor();
+    await pressInDialog(page, "Close");
     await rows(page).getByText("Delivered").first().waitFor();
     const { id } = receiver.received.at(-1)!.body;
     expect(receiver.received.filter(({ body }) => body.id === id).length).toBeGreaterThan(1);
@@ -154,6 +159,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await expect.poll(() => page.locator(":focus").textContent()).toBe("shipment.created");
     accepts = true;
     await press(page, page.getByRole("button", { name: "Send again: shipment.created" }).first());
+    await press(page, dialog.getByRole("button", { name: "Close" }));
     await rows(page).getByText("Delivered").first().waitFor();
     await expectUsable(page);
   });

@@ -1,7 +1,8 @@
 import { type ApiRequest, ReportService, RequestOutcome } from "../../../gen/shipments/v1/report_service_pb.js";
-import { withQuery } from "../routes/paths.ts";
+import { useIsTest } from "../api/session.ts";
+import { paths, withQuery } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
-import { Id } from "../ui/copy-button.tsx";
+import { Code, Id } from "../ui/copy-button.tsx";
 import { Badge, choicesOf, DescriptionList, type Label } from "../ui/description-list.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
@@ -97,8 +98,19 @@ export function RequestsPage() {
   );
 }
 
+const REFERENCE = /SHP-[0-9A-Z]{12}/;
+
+/** Returns the command that repeats a request. Bodies are not logged. */
+function curlCommand(path: string, isTest: boolean): string {
+  const [verb, address] = path.split(" ") as [string, string];
+  const body = verb === "GET" ? "" : ` \\\n  -H 'content-type: application/json' -d @body.json`;
+  return `curl -sS -X ${verb} '${location.origin}${address}' \\\n  -H 'authorization: Bearer ${isTest ? "shp_test_..." : "shp_..."}'${body}`;
+}
+
 function RequestDialog({ request }: { readonly request: ApiRequest }) {
   const { method, path, outcome, code, httpStatus, requestId, reason, message } = request;
+  const isTest = useIsTest();
+  const [reference] = REFERENCE.exec(path ?? "") ?? [];
   return (
     <Dialog
       title={method}
@@ -112,6 +124,7 @@ function RequestDialog({ request }: { readonly request: ApiRequest }) {
       <DescriptionList
         items={[
           ["Path", path && <code>{path}</code>],
+          ["Shipment", reference && <a href={paths.shipment({ reference })}>{reference}</a>],
           ["HTTP status", httpStatus === 0 ? "Client disconnected" : String(httpStatus)],
           ["gRPC code", <code>{code}</code>],
           ["Reason", reason && <code>{reason}</code>],
@@ -121,6 +134,7 @@ function RequestDialog({ request }: { readonly request: ApiRequest }) {
           ["Request id", <Id id={requestId} />],
         ]}
       />
+      {path && <Code text={curlCommand(path, isTest)} what="command" />}
     </Dialog>
   );
 }

@@ -10,9 +10,10 @@ import { DescriptionList } from "../ui/description-list.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { PAGE_TOKEN, usePageToken } from "../ui/pager.tsx";
-import { type Column, ListView } from "../ui/table.tsx";
+import { type Column, ListView, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "./event-types.ts";
+import { payloadChanges } from "./payload-changes.ts";
 
 const FILTERS = {
   type: { label: "Type", choices: EVENT_TYPES.map(([type]) => [type, type] as const) },
@@ -111,6 +112,8 @@ interface Payload {
   readonly actor: string | null;
   readonly api_key: { readonly name: string | null; readonly last4: string } | null;
   readonly position: number;
+  /** The shipment as of the event. */
+  readonly data: unknown;
 }
 
 /** Loads an event in the form sent to webhooks. */
@@ -144,6 +147,7 @@ export function EventPage({ event }: Pick<ParametersOf<"event">, "event">) {
           <Section title="Details">
             <Details payload={payload} />
           </Section>
+          <Changes payload={payload} />
           <Section title="Payload">
             <Code text={payloadText(payload)} what="payload" />
           </Section>
@@ -152,6 +156,32 @@ export function EventPage({ event }: Pick<ParametersOf<"event">, "event">) {
     </DetailPage>
   );
 }
+
+/** Id of a shipment's event: its reference and the number of the event. */
+const EVENT_ID = /^(evt_SHP-\w+_)(\d+)$/;
+
+/** Compares the shipment with the one in its previous event. */
+function Changes({ payload }: { readonly payload: Payload }) {
+  const [, ofShipment = "", number = "0"] = EVENT_ID.exec(payload.id) ?? [];
+  return Number(number) > 1 ? <ChangesSince event={`${ofShipment}${Number(number) - 1}`} payload={payload} /> : null;
+}
+
+function ChangesSince({ event, payload }: { readonly event: string; readonly payload: Payload }) {
+  const { data: before } = useEvent(event).data ?? {};
+  const rows = before === undefined ? [] : payloadChanges(before.data, payload.data);
+  if (before === undefined || rows.length === 0) return null;
+  return (
+    <Section title="Changes" actions={<a href={paths.event({ event })}>since {before.type}</a>}>
+      <Table label="Changes" columns={CHANGE_COLUMNS} rows={rows} keyOf={({ field }) => field} />
+    </Section>
+  );
+}
+
+const CHANGE_COLUMNS: readonly Column<ReturnType<typeof payloadChanges>[number]>[] = [
+  { header: "Field", selfEvident: true, cell: ({ field }) => <code>{field}</code> },
+  { header: "Before", cell: ({ before = "—" }) => <code>{before}</code> },
+  { header: "After", cell: ({ after = "—" }) => <code>{after}</code> },
+];
 
 function Details({ payload }: { readonly payload: Payload }) {
   const { id, timestamp, shipment: reference, webhook, actor, api_key: key, position } = payload;

@@ -8,6 +8,7 @@ import { RpcActionButton } from "../ui/button.tsx";
 import { Code, Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
+import { FIRST_PAGE } from "../ui/pager.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import {
@@ -141,7 +142,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
           primary
           method={WebhookService.method.testWebhook}
           request={{ webhook: webhook.id }}
-          done="Test event sent."
+          then={openDelivery}
         >
           Send test event
         </RpcActionButton>
@@ -220,6 +221,7 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
           webhook={id}
           id={open}
           delivery={list.data?.data.find((delivery) => String(delivery.id) === open)}
+          canSend={canSend}
         />
       )}
     </Section>
@@ -266,27 +268,40 @@ const AGAIN: Column<WebhookDelivery> = {
   header: "Actions",
   align: "end",
   selfEvident: true,
-  cell: ({ webhook, event, type }) => (
+  cell: (delivery) => (
     <span class="row-actions">
-      <RpcActionButton
-        label={`Send again: ${type}`}
-        method={WebhookService.method.redeliverEvent}
-        request={{ webhook, event }}
-        done="Event sent again."
-      >
-        Send again
-      </RpcActionButton>
+      <SendAgain delivery={delivery} />
     </span>
   ),
 };
+
+/** Sends a delivery's event again, and opens the new delivery. */
+function SendAgain({ delivery: { webhook, event, type } }: { readonly delivery: WebhookDelivery }) {
+  return (
+    <RpcActionButton
+      label={`Send again: ${type}`}
+      method={WebhookService.method.redeliverEvent}
+      request={{ webhook, event }}
+      then={openDelivery}
+    >
+      Send again
+    </RpcActionButton>
+  );
+}
+
+/** Opens a new delivery, to show its response once it arrives. */
+function openDelivery({ data }: { readonly data?: WebhookDelivery }): void {
+  changeQuery({ ...FIRST_PAGE, status: undefined, [OPEN]: String(data!.id) });
+}
 
 function AttemptsDialog(props: {
   readonly webhook: string;
   readonly id: string;
   /** The delivery, or `undefined` if it is not on the list's current page. */
   readonly delivery: WebhookDelivery | undefined;
+  readonly canSend: boolean;
 }) {
-  const { webhook, id, delivery } = props;
+  const { webhook, id, delivery, canSend } = props;
   const attempts = useRpc(
     WebhookService.method.listWebhookAttempts,
     {
@@ -307,7 +322,7 @@ function AttemptsDialog(props: {
           <a href={paths.event({ event: delivery.event })}>
             <code>{delivery.type}</code>
           </a>{" "}
-          <DeliveryBadge status={delivery.status} />
+          <DeliveryBadge status={delivery.status} /> {canSend && <SendAgain delivery={delivery} />}
         </p>
       )}
       {delivery && <Sent event={delivery.event} />}

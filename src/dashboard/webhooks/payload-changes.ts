@@ -1,0 +1,21 @@
+interface PayloadChange {
+  /** Path of the field, such as `customer.name`. */
+  readonly field: string;
+  /** Value as JSON. `undefined` if the payload has no such field. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** Returns the fields whose values differ between two payloads, in the order of the later one. */
+export function payloadChanges(before: unknown, after: unknown): readonly PayloadChange[] {
+  const [old, current] = [new Map(leavesOf(before)), new Map(leavesOf(after))];
+  return [...new Set([...current.keys(), ...old.keys()])]
+    .map((field) => ({ field, before: old.get(field), after: current.get(field) }))
+    .filter((change) => change.before !== change.after);
+}
+
+/** Returns the values in a JSON value that are no objects or lists, by path. */
+function leavesOf(value: unknown, path: readonly string[] = []): (readonly [path: string, json: string])[] {
+  if (typeof value !== "object" || value === null) return [[path.join("."), JSON.stringify(value)]];
+  return Object.entries(value).flatMap(([name, part]) => leavesOf(part, [...path, name]));
+}
