@@ -30,13 +30,16 @@ const callerOf = (i: number) => replicas[i % replicas.length]!.as(workspaces[i %
 
 /** Asserts that each counter equals its reservations and the shipments with a place in the slot. */
 async function expectExact() {
+  // Citus joins a distributed table with a local one only as a common table expression.
   const wrong = `
+    with booked as materialized (
+      select windows #>> '{pickup,slot}' as schedule, (windows #>> '{pickup,start}')::timestamptz as starts_at
+      from shipment where status <> 'cancelled'
+    )
     select slot.id, slot.shipments from slot where
       shipments <> (select count(*) from slot_reservation where slot_id = slot.id)
       or shipments <> (
-        select count(*) from shipment
-        where status <> 'cancelled' and windows #>> '{pickup,slot}' = slot.schedule
-          and (windows #>> '{pickup,start}')::timestamptz = slot.starts_at)`;
+        select count(*) from booked where booked.schedule = slot.schedule and booked.starts_at = slot.starts_at)`;
   expect((await sql.query(wrong)).rows).toEqual([]);
 }
 
