@@ -27,7 +27,7 @@ export function OverviewFigures({ hrefOf, ...comparison }: Comparison & { readon
       items={[
         {
           term: "Bookings",
-          value: numberText(Number(bookings)),
+          value: countText(bookings),
           href: hrefOf?.({}),
           delta: changeIn((day) => Number(day.bookings)),
         },
@@ -38,10 +38,10 @@ export function OverviewFigures({ hrefOf, ...comparison }: Comparison & { readon
         })),
         {
           term: "Cancelled",
-          value: numberText(Number(cancellations)),
+          value: countText(cancellations),
           href: hrefOf?.({ status: String(ShipmentStatus.CANCELLED) }),
           delta: changeIn((day) => Number(day.cancellations)),
-          note: bookings > 0n && `${shareText(Number(cancellations) / Number(bookings))} of bookings`,
+          note: bookings > 0n && `${shareText(shareOf(cancellations, bookings)!)} of bookings`,
         },
         {
           term: "Quote to booking",
@@ -96,7 +96,7 @@ function revenueFigure({ currency, paid, awaitingPayment }: Revenue, hrefOf: Hre
 function quotesText({ quotes, quotedBookings }: Pick<OverviewTotals, "quotes" | "quotedBookings">): string {
   if (quotes === undefined) return "Unknown for some days";
   if (quotes === 0n && quotedBookings === 0n) return "No quotes by API";
-  return `${numberText(Number(quotedBookings))} booked of ${numberText(Number(quotes))} quotes by API`;
+  return `${countText(quotedBookings)} booked of ${countText(quotes)} quotes by API`;
 }
 
 function deliveryFigures(now: Deliveries, then: Deliveries | undefined): readonly Figure[] {
@@ -106,15 +106,23 @@ function deliveryFigures(now: Deliveries, then: Deliveries | undefined): readonl
       term: "On time",
       value: onTimeText(now),
       delta: <Delta isShare of={difference(onTimeShare(now), then && onTimeShare(then))} />,
-      note: now.withWindow > 0n && `${now.onTime} of ${now.withWindow} deliveries with a window`,
+      note: now.withWindow > 0n && `${countText(now.onTime)} of ${countText(now.withWindow)} deliveries with a window`,
     },
     {
       term: "Failed attempts",
-      value: numberText(Number(now.failedAttempts)),
-      delta: <Delta of={failures === undefined || !before ? undefined : failures / before - 1} />,
-      note: failures !== undefined && `${numberText(failures * 100, 1)} per 100 picked up`,
+      value: countText(now.failedAttempts),
+      note: failures !== undefined && (
+        <>
+          {numberText(failures * 100, 1)} per 100 picked up
+          <Delta of={before ? failures / before - 1 : undefined} />
+        </>
+      ),
     },
   ];
+}
+
+function countText(count: bigint): string {
+  return numberText(Number(count));
 }
 
 const onTimeShare = ({ onTime, withWindow }: Deliveries) => shareOf(onTime, withWindow);
@@ -149,7 +157,7 @@ export function DeliveryReport({ overview }: Comparison) {
           points={steps.map(([label, count], i) => ({
             label,
             value: Number(count),
-            text: numberText(Number(count)) + (i > 1 ? ` · ${shareText(shareOf(count, bookings)!)}` : ""),
+            text: countText(count) + (i > 1 ? ` · ${shareText(shareOf(count, bookings)!)}` : ""),
           }))}
         />
       </section>
@@ -168,10 +176,10 @@ function DeliveryTable(props: { readonly by: string; readonly rows: readonly Del
     ...(["bookings", "delivered"] as const).map((figure) => ({
       header: figure === "bookings" ? "Booked" : "Delivered",
       align: "end" as const,
-      cell: (row: Deliveries) => numberText(Number(row[figure])),
+      cell: (row: Deliveries) => countText(row[figure]),
     })),
     { header: "On time", align: "end", cell: onTimeText },
-    { header: "Failed", align: "end", cell: ({ failedAttempts }) => numberText(Number(failedAttempts)) },
+    { header: "Failed", align: "end", cell: ({ failedAttempts }) => countText(failedAttempts) },
   ];
   return (
     <Section title={`By ${by.toLowerCase()}`}>

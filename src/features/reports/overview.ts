@@ -13,7 +13,7 @@ export const REVENUE_FIGURES = `
 const HOUR_MS = 60 * 60 * 1_000;
 
 /** SQL for the figures of a group of shipments, as in `Booked` and `Delivered`. */
-const BOOKED_FIGURES = `
+export const BOOKED_FIGURES = `
   count(*)::float8 as bookings,
   (count(*) filter (where status = 'cancelled'))::float8 as cancellations,
   (count(*) filter (where quoted))::float8 as quoted, ${REVENUE_FIGURES},
