@@ -161,6 +161,22 @@ describeDashboard("a courier's day", (dashboard) => {
     await page.getByRole("link", { name: /2 Prospect Park West/ }).tap();
     await page.getByRole("button", { name: "Make next stop" }).tap();
     await nextStop(page).getByText(references[1]!).waitFor();
+
+    // A call orders at most 100 shipments.
+    const names = Array.from({ length: 150 }, (_, index) => `SHP-${index}`);
+    const { data: run }: any = await page.evaluate(async () => (await fetch("/v1/couriers/me/run")).json());
+    const shipments = names.map((name) => ({ ...run.shipments[0], reference: name, dropoff_address: name }));
+    await page.route("**/v1/couriers/me/run", (route) => route.fulfill({ json: { data: { ...run, shipments } } }));
+    const ordered: object[] = [];
+    await page.route("**/v1/shipments/courier/batch", async (route) => {
+      ordered.push(...route.request().postDataJSON().shipments);
+      await route.fulfill({ json: { results: [] } });
+    });
+    await page.reload();
+    await page.getByRole("link", { name: /SHP-149/ }).tap();
+    await page.getByRole("button", { name: "Make next stop" }).tap();
+    const expected = ["SHP-149", ...names.slice(0, -1)].map((shipment, i) => ({ shipment, sequence: i + 1 }));
+    await expect.poll(() => ordered).toEqual(expected);
   });
 
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {

@@ -1274,8 +1274,9 @@ export declare type Run = Message<"shipments.v1.Run"> & {
   timeZone: string;
 
   /**
-   * Shipments that are in transit or to be picked up, by `sequence` and time of booking. Then those that were delivered,
-   * returned or cancelled today, in order. For couriers, only the fields that they need are set.
+   * Shipments that are in transit or to be picked up, by `sequence` and time of booking. Those left from earlier days come
+   * first, unless their `sequence` was given today. Then those that were delivered, returned or cancelled today, in order.
+   * For couriers, only the fields that they need are set.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 5;
    */
@@ -1331,8 +1332,9 @@ export declare type RunValid = Message<"shipments.v1.Run"> & {
   timeZone: string;
 
   /**
-   * Shipments that are in transit or to be picked up, by `sequence` and time of booking. Then those that were delivered,
-   * returned or cancelled today, in order. For couriers, only the fields that they need are set.
+   * Shipments that are in transit or to be picked up, by `sequence` and time of booking. Those left from earlier days come
+   * first, unless their `sequence` was given today. Then those that were delivered, returned or cancelled today, in order.
+   * For couriers, only the fields that they need are set.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 5;
    */
@@ -1480,7 +1482,7 @@ export declare const CourierService: GenService<{
   },
   /**
    * Returns today's run of a courier, in the time zone of the workspace: assigned shipments that are in transit or to be
-   * picked up, in order, and those that ended today. At most 200 of each.
+   * picked up, including those from earlier days, in order, and those that ended today. At most 200 of each.
    *
    * @generated from rpc shipments.v1.CourierService.GetRun
    */

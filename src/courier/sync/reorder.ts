@@ -11,11 +11,13 @@ export async function moveFirst(shipments: readonly string[]): Promise<boolean> 
   const others = (run?.data.shipments ?? [])
     .filter((it) => isOpen(it) && !shipments.includes(it.reference))
     .map((it) => it.reference);
-  const answer = await call("/v1/shipments/courier/batch", {
-    courier: session?.courier.id,
-    shipments: [...shipments, ...others]
-      .slice(0, MAX_SHIPMENTS)
-      .map((shipment, index) => ({ shipment, sequence: index + 1 })),
-  });
-  return answer?.status === 200 && answer.body !== undefined;
+  const ordered = [...shipments, ...others].map((shipment, index) => ({ shipment, sequence: index + 1 }));
+  for (let first = 0; first < ordered.length; first += MAX_SHIPMENTS) {
+    const answer = await call("/v1/shipments/courier/batch", {
+      courier: session?.courier.id,
+      shipments: ordered.slice(first, first + MAX_SHIPMENTS),
+    });
+    if (answer?.status !== 200 || answer.body === undefined) return false;
+  }
+  return true;
 }

@@ -14,6 +14,8 @@ export interface Courier {
   readonly courierId?: string;
   /** Position of the shipment in the courier's run. `undefined` if not given. */
   readonly sequence?: number;
+  /** Time at which the position was given, in milliseconds since the epoch. */
+  readonly sequencedAtMs?: number;
 }
 
 export type AttemptReason = "nobody_there" | "refused" | "wrong_address" | "damaged" | "other";

@@ -1,14 +1,13 @@
 import type { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { hasEnded } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
 import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
-import { selectShipments, SHIPMENT_COLUMN, type ShipmentRow } from "./shipment-row.ts";
+import { selectShipments, SHIPMENT_COLUMN } from "./shipment-row.ts";
 import { COURIER_KEY, indexPredicate, PICKUP_KEY } from "./shipment.entity.ts";
 
 /** Maximum number of open shipments, and of ended ones. */
@@ -26,6 +25,22 @@ const COURIER = `
 const OF_COURIER = `select s.* from shipment as s
   where s.workspace_id = $1 and ${COURIER_KEY} = $2 and ${indexPredicate("shipment_by_courier")}`;
 
+/** End of the window for the next stop, as text. Empty without a window. */
+const WINDOW_END = `
+  coalesce(case status when 'in_transit' then windows #>> '{dropoff,end}' end, windows #>> '{pickup,end}', '') collate "C"`;
+
+const ENDED_AT = "coalesce(delivered_at, returned_at, cancelled_at)";
+
+/**
+ * Order of open shipments. Those due or, without a window, booked before today (`$4`) come first, unless their position
+ * was given today.
+ */
+const OPEN_ORDER = `
+  (case ${WINDOW_END} when '' then created_at < $4::text::timestamptz else ${WINDOW_END} < $4::text end
+    and coalesce(to_timestamp((progress #>> '{courier,sequencedAtMs}')::float8 / 1000), created_at)
+      < $4::text::timestamptz) desc,
+  (progress #>> '{courier,sequence}')::int nulls last, created_at, reference`;
+
 /**
  * Selects the open shipments that are picked up before `$3` or already in transit, and those that ended from `$4` on.
  * Shipments that were booked more than a month before are not read again after they ended.
@@ -34,12 +49,13 @@ const STOPS = `
   select ${SHIPMENT_COLUMN} from (
     (${OF_COURIER} and payment_status = 'paid'
        and (status = 'in_transit' or status = 'awaiting_pickup' and ${PICKUP_KEY} < $3)
-     order by (progress #>> '{courier,sequence}')::int nulls last, created_at, reference limit ${MAX_STOPS})
+     order by ${OPEN_ORDER} limit ${MAX_STOPS})
     union all
-    (${OF_COURIER} and status in ('delivered', 'returned', 'cancelled') and created_at > $4::timestamptz - interval '31 days'
-       and coalesce(delivered_at, returned_at, cancelled_at) >= $4
-     order by coalesce(delivered_at, returned_at, cancelled_at) desc, reference limit ${MAX_STOPS})
-  ) as s`;
+    (${OF_COURIER} and status in ('delivered', 'returned', 'cancelled') and created_at > $4::text::timestamptz - interval '31 days'
+       and ${ENDED_AT} >= $4::text::timestamptz
+     order by ${ENDED_AT} desc, reference limit ${MAX_STOPS})
+  ) as s
+  order by ${ENDED_AT} nulls first, ${OPEN_ORDER}`;
 
 type Deps = Pick<ShipmentDeps, "em" | "now" | "versionFees">;
 
@@ -58,17 +74,5 @@ export const getRun: ServiceFunctions<typeof CourierService, Call, Deps>["getRun
     .startOfDay();
   const [start, end] = [today, today.add({ days: 1 })].map((day) => new Date(day.epochMilliseconds).toISOString());
   const rows = await selectShipments(deps, STOPS, [workspaceId, id, end, start]);
-  return { data: { ...found, shipments: rows.toSorted(byStop).map((row) => shipmentMessage(row, call.caller)) } };
+  return { data: { ...found, shipments: rows.map((row) => shipmentMessage(row, call.caller)) } };
 };
-
-/** Sorts open shipments first, by sequence and booking, then ended ones by the time of their end. */
-function byStop(a: ShipmentRow, b: ShipmentRow): number {
-  const ranks = [keysOf(a), keysOf(b)] as const;
-  const different = ranks[0].findIndex((key, i) => key !== ranks[1][i]);
-  return different < 0 ? 0 : ranks[0][different]! - ranks[1][different]!;
-}
-
-function keysOf({ status, progress, createdAt, deliveredAt, returnedAt, cancelledAt }: ShipmentRow): readonly number[] {
-  if (!hasEnded(status)) return [0, progress?.courier?.sequence ?? Infinity, createdAt.getTime()];
-  return [1, (deliveredAt ?? returnedAt ?? cancelledAt)?.getTime() ?? 0];
-}

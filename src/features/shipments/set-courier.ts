@@ -79,20 +79,26 @@ function assertNoDetails({ name, phone, vehicle, externalId: external_id }: SetC
 interface NewCourier {
   readonly load?: (tx: Transaction) => Promise<Courier | undefined>;
   /** @throws Refusal COURIER_NOT_FOUND */
-  readonly courierOf: (found: Courier | undefined) => Courier | null;
+  readonly courierOf: (found: Courier | undefined, before: Courier | null, at: Date) => Courier | null;
 }
 
 function toCourier(courier: Courier | null): NewCourier {
   return { courierOf: () => courier };
 }
 
+/** Time within which the same position is not given again, so that a repeated assignment changes nothing. */
+const REPEATED_MS = 60 * 60_000;
+
 /** @param sequence position in the courier's run, if given */
 function toKnown(load: (tx: Transaction) => Promise<Courier | undefined>, sequence?: number): NewCourier {
   return {
     load,
-    courierOf(found) {
+    courierOf(found, before, at) {
       if (found === undefined) throw refuse("COURIER_NOT_FOUND");
-      return sequence === undefined ? found : { ...found, sequence };
+      if (sequence === undefined) return found;
+      const { sequencedAtMs = 0 } = before?.sequence === sequence ? before : {};
+      const isRepeated = at.getTime() - sequencedAtMs < REPEATED_MS;
+      return { ...found, sequence, sequencedAtMs: isRepeated ? sequencedAtMs : at.getTime() };
     },
   };
 }
@@ -118,7 +124,7 @@ function courierChange(
     ...(load && { load }),
     change(row: ShipmentRow, found: Courier | undefined, at: Date) {
       assertEtag("shipment", etag, String(row.version));
-      const courier = newCourier(found);
+      const courier = newCourier(found, row.progress?.courier ?? null, at);
       return {
         row: assignCourier(row, courier, at),
         made: isCourierReplaced(row.progress ?? NO_PROGRESS, courier),

@@ -193,6 +193,33 @@ test("a run lists the courier's open stops in order, then those completed today,
   expect(other).toEqual(errorBody("Courier not found, or the courier is archived."));
 });
 
+test("stops left from earlier days come first until they are ordered again", async () => {
+  const { as, courier, assign } = await newCourier();
+  const [today, booked, due] = [await assign(1), await assign(2), await assign(3, {}, ["pay", "advance"])];
+  const [start, end] = ["2026-01-01T10:00:00.000Z", "2026-01-01T11:00:00.000Z"];
+  const windows = JSON.stringify({ pickup: { start, end, timeZone: "UTC", feeMinor: 0 }, dropoff: null });
+  await sql.query(
+    `update shipment set created_at = now() - interval '2 days', windows = case reference when $2 then $3::json end,
+       progress = jsonb_set(progress::jsonb, '{courier,sequencedAtMs}', '1') where reference in ($1, $2)`,
+    [booked, due, windows],
+  );
+  const order = async () => {
+    const { shipments } = await data(as.getRun({ courier }));
+    return shipments.map(({ reference }: { reference: string }) => reference);
+  };
+  expect(await order()).toEqual([booked, due, today]);
+  const shipments = [today, booked, due].map((shipment, i) => ({ shipment, sequence: i + 1 }));
+  for (let i = 0; i < 2; i++) {
+    const { body } = await as.assignCourier({ courier, shipments });
+    expect(body.results.map(({ error }: { error: unknown }) => error)).toEqual([null, null, null]);
+  }
+  expect(await order()).toEqual([today, booked, due]);
+  const events = await data(as.listShipmentEvents({ shipment: booked }));
+  const assigned = events.filter(({ type }: { type: string }) => type === "shipment.courier_assigned");
+  // The repeated assignment changed nothing.
+  expect(assigned).toHaveLength(2);
+});
+
 test("a courier reorders own stops if the workspace allows it", async () => {
   const { as, apiKey, courier, newLink, assign } = await newCourier();
   const [first, second] = [await assign(1), await assign(2)];
