@@ -74,6 +74,7 @@ const FLOORS: readonly Floor[] = [
     all: `gen pipeline/{call,page,rpc,rpc-response}.ts json/records.ts db/* domain/*
       domain/*/* features/workspaces/workspace.entity.ts`,
     rooms: {
+      "features/*": "",
       "features/payments": "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",
       "features/payments/stripe": "features/payments/* features/workspaces/*",
       "features/shipments": `features/tariffs/versions/* features/quotes/*
@@ -102,10 +103,6 @@ const FLOORS: readonly Floor[] = [
       "features/people": "features/{idempotency,audit,mails,workspaces}/* features/events/waiter.ts",
       "features/api-keys": "features/{credentials,idempotency,audit,workspaces}/*",
       "features/idempotency": "features/{audit,workspaces}/*",
-      "features/credentials": "",
-      "features/audit": "",
-      "features/mails": "",
-      "features/workspaces": "",
     },
   },
   {
@@ -176,6 +173,7 @@ const FLOORS: readonly Floor[] = [
     bans: NODE,
     all: "gen dashboard/{api,routes,ui}/*",
     rooms: {
+      "dashboard/*": "",
       "dashboard/attention": "dashboard/{shipments,workspaces}/*",
       "dashboard/customers": "dashboard/shipments/*",
       "dashboard/couriers": "dashboard/{map,shipments}/*",
@@ -186,12 +184,6 @@ const FLOORS: readonly Floor[] = [
       "dashboard/workspaces": "dashboard/{keys,audit,people}/*",
       "dashboard/operators": "dashboard/{keys,audit}/*",
       "dashboard/tariffs": "dashboard/map/*",
-      "dashboard/webhooks": "",
-      "dashboard/people": "",
-      "dashboard/keys": "",
-      "dashboard/test-mode": "",
-      "dashboard/audit": "",
-      "dashboard/map": "",
     },
   },
   {

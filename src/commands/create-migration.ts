@@ -7,24 +7,21 @@ import { ENTITY_LIST, writeEntities } from "./write-entities.ts";
 
 // For developers: `npm run migration:create -- <name>` lists the entities and compares them with the committed schema
 // snapshot. It writes migrations, the new snapshot, and the names of new migrations and distributed tables in their
-// lists. DATABASE_URL can be any PostgreSQL.
+// lists. It does not connect to a database.
 const [name] = process.argv.slice(2);
-const databaseUrl = process.env.DATABASE_URL;
-if (name === undefined || databaseUrl === undefined) {
-  throw new Error("usage: DATABASE_URL=postgres://... npm run migration:create -- <name>");
-}
+if (name === undefined) throw new Error("usage: npm run migration:create -- <name>");
 const LIST = new URL("../db/migration-list.ts", import.meta.url);
 const DISTRIBUTED = new URL("../db/citus/distributed.ts", import.meta.url);
 /** A new table whose key begins with the workspace. */
 const WORKSPACE_TABLE = /^create table "(\w+)" .*primary key \("workspace_id"/;
 
-const orm = createOrm(databaseUrl, {
+const orm = createOrm("postgres://localhost/none", {
   entities: await writeEntities(),
   migrator: MIGRATION_FILES,
 });
 const { fileName, diff } = await orm.migrator.create(undefined, false, false, name);
 await orm.close();
-const paths = [ENTITY_LIST, LIST, DISTRIBUTED];
+const paths = [ENTITY_LIST, LIST, DISTRIBUTED, pathOf("schema-snapshot.json")];
 if (fileName === "") {
   process.stdout.write("the schema is up to date\n");
 } else {

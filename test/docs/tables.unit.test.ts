@@ -86,3 +86,8 @@ test("every RPC is named in a guide", () => {
   const unnamed = METHODS.filter(({ name }) => !new RegExp(`\\b${name}\\b`).test(text));
   expect(unnamed.map(String)).toEqual([]);
 });
+
+test("the architecture guide lists every feature", () => {
+  const [, list] = /^ {2}features\/.*\n((?: {4}.*\n)+)/m.exec(GUIDES.get("architecture.md")!)!;
+  expect(list!.match(/[\w-]+(?=\/)/g)!.toSorted()).toEqual(readdirSync("src/features").toSorted());
+});

@@ -13,6 +13,7 @@ import { stripeSettings } from "../support/stripe-service.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startReplica } from "../support/service.ts";
 import { startStatementLog } from "../support/statement-log.ts";
+import type { Answer } from "../support/client.ts";
 import { addWebhook, attemptsAt, untilAttempted } from "../support/webhooks.ts";
 
 /** Mark that is in every text from a caller or stranger, and nowhere else. */
@@ -48,11 +49,8 @@ const markedStatements = () => log.statements.filter((text) => text.toLowerCase(
 beforeAll(async () => {
   for (const method of METHODS) {
     const valid = await calls.validFields(method);
-    const statuses = await call(method, valid);
-    expect(
-      statuses.filter((status) => status >= 300),
-      method.name,
-    ).toEqual([]);
+    const failed = (await call(method, valid)).filter(({ status }) => status >= 300);
+    expect(failed.map(({ text }) => `${method.name}: ${text}`)).toEqual([]);
     for (const fields of markedFields(method, valid)) await call(method, fields);
   }
   const { data } = await addWebhook(service, apiKey, { url: `${receiver.url}/${MARK}` });
@@ -226,13 +224,13 @@ function markedValue(field: DescField): unknown {
 let count = 0;
 
 /** Calls a method on each of its paths, or as a stream. Returns the statuses. */
-async function call(method: DescMethod, fields: Record<string, unknown>): Promise<number[]> {
+async function call(method: DescMethod, fields: Record<string, unknown>): Promise<Answer[]> {
   const answers = await calls.call(method, fields, () => ({
     "idempotency-key": `${MARK}'${++count}`,
     "x-request-id": `${MARK}${count}`,
   }));
   for (const { status, text } of answers) expect(status, `${method.name}: ${text}`).toBeLessThan(500);
-  return answers.map(({ status }) => status);
+  return answers;
 }
 
 /** Returns the tables in which a row contains the mark. */

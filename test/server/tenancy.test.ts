@@ -92,11 +92,16 @@ const CASES = METHODS.flatMap((method) =>
     .map(({ name }) => [`${method.parent.name}/${method.name}`, name, method] as const),
 );
 
+const NAME_IN_PATH = "name the record in the path, or add the field to NAMING and makePairs of this file";
+
 test("every field that can name a record is in a path or has a known record type", () => {
   const unknown = CASES.filter(
     ([, name, method]) => pairOf(method, name) === undefined && !pathFields(method).includes(name),
   );
-  expect(unknown.map(([method, name]) => `${method}.${name}`)).toEqual([]);
+  expect(
+    unknown.map(([method, name]) => `${method}.${name}`),
+    NAME_IN_PATH,
+  ).toEqual([]);
 });
 
 const service = await sharedService();
@@ -153,6 +158,7 @@ describe.each([
   async function newPair(method: DescMethod, field: string, own: Fields): Promise<Pair> {
     if (field === "page_token") return tokens(method, own);
     const foreign = (await others.validFields(method))[field];
+    if (foreign === undefined) throw new Error(`${method.name}.${field}: ${NAME_IN_PATH}`);
     return {
       foreign,
       missing: typeof foreign === "number" ? 2 ** 40 : foreign.replace(/\w/g, "0"),

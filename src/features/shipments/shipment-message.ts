@@ -14,7 +14,13 @@ import { NO_PROGRESS, stageOf } from "../../domain/shipment/delivery-progress.ts
 import type { DropoffVerification } from "../../domain/shipment/delivery-proof.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import type { CancelReason, PaymentStatus, ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
-import { compileEnumName, compileEnumNumber, compileToJson, compileToMessage } from "../../json/records.ts";
+import {
+  compileEnumName,
+  compileEnumNumber,
+  compileToJson,
+  compileToMessage,
+  type RecordOf,
+} from "../../json/records.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { customerRecord } from "../customers/customer.entity.ts";
 import { breakdownRecord } from "../quotes/breakdown-record.ts";
@@ -48,10 +54,10 @@ export function shipmentEventMessage(row: ShipmentRow, owner: Owner) {
 }
 
 /** Returns a shipment with the fields that the caller may see. */
-export function shipmentRecord(row: ShipmentRow, caller: Owner): ReturnType<typeof fullRecord> {
+export function shipmentRecord(row: ShipmentRow, caller: Owner): RecordOf<Shipment> {
   const record = fullRecord(row, caller);
   if (caller.keyScope !== "courier") return record;
-  const customer = { ...record.customer, ...HIDDEN_CUSTOMER_FIELDS };
+  const customer = { ...record.customer!, ...HIDDEN_CUSTOMER_FIELDS };
   return { ...record, ...HIDDEN_FIELDS, customer };
 }
 
@@ -115,8 +121,11 @@ function unsetExcept(schema: DescMessage, shown: readonly string[]): object {
   return Object.fromEntries(hidden.map(({ localName }) => [localName, unset[localName]]));
 }
 
-/** Returns all fields of a shipment. `...row` contains the fields that need no conversion. */
-function fullRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner) {
+/**
+ * Returns all fields of a shipment. `...row` contains the fields that need no conversion: if one is missing, add its
+ * column to `shipment.entity.ts`.
+ */
+function fullRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner): RecordOf<Shipment> {
   const { currency, windows, paymentDetails, verification } = row;
   const pin = verification?.by === "pin" ? verification.pin : undefined;
   const lines = breakDown(row.fees, row.weightKg, row, windowFeesOf(row)) ?? [];
