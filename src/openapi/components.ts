@@ -41,7 +41,7 @@ export const HEADERS: Json = {
 };
 
 const FAULT =
-  "(unavailable|rate_limited|slow=[0-9]{1,5}|in_flight|lose_answer|duplicate_webhook|reorder_webhooks|fail_webhook=[0-9]{1,2})";
+  "(unavailable|rate_limited|slow=[0-9]{1,5}|in_flight|lose_answer|slot_full|duplicate_webhook|reorder_webhooks|fail_webhook=[0-9]{1,2})";
 
 export const PARAMETERS = {
   "X-Request-Id": header("X-Request-Id", "Id of the call, which is logged and returned. Generated if absent.", {
@@ -54,7 +54,7 @@ export const PARAMETERS = {
   ),
   Simulate: header(
     "Simulate",
-    "In test mode, faults to simulate, separated by commas: unavailable, rate_limited, slow=MS (up to 10000), lose_answer; for calls that write also in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).",
+    "In test mode, faults to simulate, separated by commas: unavailable, rate_limited, slow=MS (up to 10000), lose_answer; for calls that write also in_flight, slot_full, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).",
     {
       pattern: `^${FAULT}( *, *${FAULT})*$`,
     },

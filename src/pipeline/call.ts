@@ -185,6 +185,8 @@ interface Simulation {
   readonly result: string;
   /** Whether the connection (HTTP/2: the stream) is closed without a response after the work is finished. */
   readonly losesAnswer: boolean;
+  /** Whether slots are filled before the call requests places in them. */
+  readonly fillsSlots?: boolean;
   /** Faults of the webhook deliveries caused by the call. */
   readonly deliveryFaults?: DeliveryFaults | undefined;
 }

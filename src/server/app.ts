@@ -8,6 +8,7 @@ import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import type { Config } from "../config/config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
 import { createOrm, MAX_PROCESS_CONNECTIONS as maxDatabaseConnections, type EntityManager } from "../db/orm.ts";
+import { isoTime } from "../domain/instant.ts";
 import { loadOnce } from "../domain/load-once.ts";
 import { createSecretSeal } from "../domain/secret-seal.ts";
 import { eventMessage } from "../features/events/event-message.ts";
@@ -265,7 +266,10 @@ function createStores(config: AppConfig, { maxWaitMs }: AppOverrides, log: Logge
     observeGroups,
     secretSeal,
     versionFees: createVersionFees(em),
-    slots: createSlots(em),
+    slots: createSlots(em, (outcome, { schedule, startMs }) => {
+      instruments.countSlot(outcome);
+      if (outcome === "filled") log.info({ schedule, start: isoTime(startMs) }, "slot full");
+    }),
     quoteKeys: createQuoteKeys(secretSeal, log),
     bucket: config.pictures && createS3Client(config.pictures),
     providers: createPaymentProviders({

@@ -7,6 +7,7 @@ import type { CompletedLookup } from "../features/addresses/geocoder-client.ts";
 import { GEOCODER_OUTCOMES } from "../features/addresses/geocoder.ts";
 import type { CompletedCall } from "../features/payments/stripe/stripe-calls.ts";
 import type { UnknownStatus } from "../features/payments/stripe/stripe-payment.ts";
+import { type ObserveSlot, PLACE_OUTCOMES } from "../features/slots/slots.ts";
 import { type Purged, PURGES } from "./purges.ts";
 
 /** Functions that record metrics for `/metrics`. They are called throughout the service. */
@@ -50,6 +51,7 @@ export function createInstruments(registry: Registry) {
     observeLookup: createObserveLookup(histogram),
     countUnlogged: (count: number) => unlogged.inc(count),
     countFallback: () => fallbacks.inc(),
+    countSlot: createCountSlot(counter),
     countRateLimited: (limitClass: LimitClass) => refused.inc({ class: limitClass }),
     /** @param count number of deleted rows, undefined if the purge failed */
     countPurge(kind: Purged, count: number | undefined) {
@@ -123,6 +125,17 @@ function createCountUnknownStatus(counter: CreateCounter) {
   );
   for (const object of ["payment_intent", "refund", "dispute"]) unknown.inc({ object }, 0);
   return ({ object }: UnknownStatus) => unknown.inc({ object });
+}
+
+function createCountSlot(counter: CreateCounter): (outcome: Parameters<ObserveSlot>[0]) => void {
+  const places = counter(
+    "shipments_slot_places_total",
+    "Requested places in counted slots by outcome: booked, held (by a quote), refused (slot full).",
+    "outcome",
+  );
+  const filled = counter("shipments_slots_filled_total", "Slots that became full.");
+  for (const outcome of PLACE_OUTCOMES) places.inc({ outcome }, 0);
+  return (outcome) => (outcome === "filled" ? filled.inc() : places.inc({ outcome }));
 }
 
 function createObserveLookup(histogram: CreateHistogram) {

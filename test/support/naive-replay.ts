@@ -132,6 +132,7 @@ export function naiveReplay(inForce: SquareTariff, draft: SquareTariff, rows: re
     served_by_both: both.length,
     newly_covered: priced.filter(({ before, after }) => before === undefined && after !== undefined).length,
     newly_refused: refused.length,
+    slot_full: 0,
     currency_in_force: inForce.currency,
     currency_of_draft: draft.currency,
   };

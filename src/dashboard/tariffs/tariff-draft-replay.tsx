@@ -76,6 +76,13 @@ function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly i
   return (
     <>
       <Refused replay={replay} />
+      {replay.slotFull > 0 && (
+        <p class="problem attention" role="alert">
+          {replay.slotFull === 1
+            ? "1 shipment would have been refused because its slot was full."
+            : `${numberText(replay.slotFull)} shipments would have been refused because their slot was full.`}
+        </p>
+      )}
       <div class="columns halves">
         <div>
           <Sums replay={replay} inForce={inForce} />

@@ -1,10 +1,12 @@
 import { priceRoute, type CoveredQuote, type Pricing, type Quote, type QuoteFailure } from "./pricing.ts";
-import { quoteBookable, type BookableRoute } from "./windows.ts";
+import { remainingOf, type SlotLoad, toMilligrams, unitOf, type WindowSlot } from "../schedule/slot-load.ts";
+import { decideRoute, quoteBookable, type BookableRoute } from "./windows.ts";
 
 /** A shipment that is priced again as of its booking time. */
 export interface ReplayedShipment extends BookableRoute {
   readonly workspace: number;
   readonly reference: string;
+  readonly isCancelled: boolean;
 }
 
 export interface BothTariffs {
@@ -19,6 +21,8 @@ export interface Replay {
   readonly newlyCovered: number;
   /** Number of routes that only the tariff in force serves. */
   readonly newlyRefused: number;
+  /** Number of shipments that the draft serves, but whose slot would have been full. */
+  readonly slotFull: number;
   readonly currencyInForce: string;
   readonly currencyOfDraft: string;
   readonly comparison: PriceComparison | undefined;
@@ -75,12 +79,14 @@ const MAX_LISTED = 20;
  */
 export function replayShipments({ inForce, ofDraft }: BothTariffs, shipments: readonly ReplayedShipment[]): Replay {
   const changes: PriceChange[] = [];
+  const servedByDraft: ReplayedShipment[] = [];
   const refused: NewlyRefused[] = [];
   let newlyCovered = 0;
   for (const shipment of shipments) {
     const { workspace, reference } = shipment;
     const inForceMinor = priceShipment(inForce, shipment)?.totalMinor;
     const ofDraftMinor = priceShipment(ofDraft, shipment)?.totalMinor;
+    if (ofDraftMinor !== undefined) servedByDraft.push(shipment);
     if (inForceMinor === undefined) newlyCovered += Number(ofDraftMinor !== undefined);
     else if (ofDraftMinor === undefined) refused.push({ ...shipment, inForceMinor });
     else changes.push({ workspace, reference, inForceMinor, ofDraftMinor });
@@ -96,6 +102,7 @@ export function replayShipments({ inForce, ofDraft }: BothTariffs, shipments: re
     servedByBoth: changes.length,
     newlyCovered,
     newlyRefused: refused.length,
+    slotFull: countFull(ofDraft, servedByDraft.toReversed()),
     currencyInForce,
     currencyOfDraft,
     comparison: currencyInForce === currencyOfDraft ? compared() : undefined,
@@ -109,6 +116,32 @@ function priceShipment(pricing: Pricing, shipment: ReplayedShipment): CoveredQuo
   if (!priced || (!pricing.calendars && !pickup && !dropoff)) return priced;
   const quoted = quoteBookable(pricing, shipment);
   return quoted.covered ? quoted : undefined;
+}
+
+/** Counts the shipments that find a slot full. They take no place. Cancelled shipments take none either. */
+function countFull(ofDraft: Pricing, oldestFirst: readonly ReplayedShipment[]): number {
+  if (!ofDraft.calendars?.some(({ schedule }) => schedule.capacity)) return 0;
+  const loads = new Map<string, SlotLoad>();
+  let full = 0;
+  for (const { route, windows, atMs, isCancelled } of oldestFirst) {
+    if (isCancelled) continue;
+    const { pickup, dropoff } = decideRoute(ofDraft, route, { windows }, atMs).windows;
+    const slots = [pickup, dropoff].flatMap((window): [string, WindowSlot][] =>
+      window?.slot === undefined ? [] : [[`${window.startMs} ${window.endMs} ${window.slot.schedule}`, window.slot]],
+    );
+    const isFull = slots.some(
+      ([id, { calendar, capacity = null }]) =>
+        remainingOf(loads.get(id), unitOf(calendar), capacity, route.weightKg)?.fits === false,
+    );
+    if (isFull) full++;
+    else for (const id of new Set(slots.map(([each]) => each))) loads.set(id, addTo(loads.get(id), route.weightKg));
+  }
+  return full;
+}
+
+function addTo(load: SlotLoad | undefined, weightKg: number): SlotLoad {
+  const { shipments, milligrams } = load ?? { shipments: 0, milligrams: 0 };
+  return { shipments: shipments + 1, milligrams: milligrams + toMilligrams(weightKg), capacity: null };
 }
 
 type NewlyRefused = ReplayedShipment & { readonly inForceMinor: number };

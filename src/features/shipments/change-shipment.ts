@@ -194,7 +194,7 @@ export async function makeChanges(
       const { row: after, made: result, refusal, windows } = await by.change(before, facts, at);
       const changed = after === before ? undefined : record(by.call, before, after);
       if (changed !== undefined) {
-        const claim = claimOfChange(by.call.caller, before, after, { windows, at });
+        const claim = claimOfChange(by.call, before, after, { windows, at });
         made.push({ ...changed, by, before, made: result, subscribers, claim, index: i });
       }
       outcomes.push(

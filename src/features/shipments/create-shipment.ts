@@ -159,7 +159,8 @@ async function withPlaces(
   const claims = claiming.map((booking): SlotClaim => {
     const { call, reference, request, route, windows } = booking;
     const holder = { reference, quoteId: request.quoteId ?? null };
-    return { caller: call.caller, holder, weightKg: route.weightKg, windows, at: bookedAtOf(booking) };
+    const fills = call.received.simulation?.fillsSlots;
+    return { caller: call.caller, holder, weightKg: route.weightKg, windows, at: bookedAtOf(booking), fills };
   });
   const reserved = await reserveSlots(slots, claims, now());
   const results = new Map(claiming.map((booking, i) => [booking, reserved[i]!]));

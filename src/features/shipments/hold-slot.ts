@@ -14,14 +14,14 @@ import type { BookedWindow } from "../../domain/schedule/decide-windows.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { aroundTransaction, type ServiceFunctions } from "../../pipeline/rpc.ts";
 import { findQuote, type FindQuoteDeps, type NamedQuote } from "../quotes/find-quote.ts";
-import { countHolds, createSlots } from "../slots/slots.ts";
+import { countHolds } from "../slots/slots.ts";
 import { byTestClock, timeOf } from "../workspaces/test-clock.ts";
 import { loadPriceFacts } from "./booking-facts.ts";
 import { priceBooking } from "./check-booking.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { hasSlot, reserveSlots } from "./slot-places.ts";
 
-type HoldDeps = Pick<ShipmentDeps, "em" | "tariffs" | "testTimes" | "now"> & FindQuoteDeps;
+type HoldDeps = Pick<ShipmentDeps, "em" | "tariffs" | "slots" | "testTimes" | "now"> & FindQuoteDeps;
 
 export const holdSlot: ServiceFunctions<typeof QuoteService, Call, HoldDeps>["holdSlot"] = aroundTransaction(
   async ({ quoteId }, call, deps, transact) => {
@@ -32,7 +32,7 @@ export const holdSlot: ServiceFunctions<typeof QuoteService, Call, HoldDeps>["ho
 
 /** Holds the places of a quote until it expires. Checks the quote like a booking. */
 const holdSlots = byTestClock(
-  async (quote: NamedQuote | undefined, call, { em, tariffs, now }: HoldDeps): Promise<HoldSlotResponse> => {
+  async (quote: NamedQuote | undefined, call, { em, tariffs, slots, now }: HoldDeps): Promise<HoldSlotResponse> => {
     if (quote === undefined) throw refuse("QUOTE_UNKNOWN");
     const { id: quoteId, terms } = quote;
     const { workspaceId } = call.caller;
@@ -45,8 +45,10 @@ const holdSlots = byTestClock(
     if (count >= MAX_HOLDS) throw refuse("HOLD_LIMIT");
     const holder = { reference: null, quoteId };
     const heldSeconds = Math.ceil((terms.expiresAtMs - at.getTime()) / 1_000);
-    const claim = { caller: call.caller, holder, weightKg: route.weightKg, windows, at, heldSeconds };
-    const [reserved] = await reserveSlots(createSlots(em), [claim], now());
+    const fills = call.received.simulation?.fillsSlots;
+    const claim = { caller: call.caller, holder, weightKg: route.weightKg, windows, at, heldSeconds, fills };
+    // A refusal must not undo a simulated fill.
+    const [reserved] = await reserveSlots(slots.within(fills ? em.fork() : em), [claim], now());
     if (reserved instanceof Refusal) throw reserved;
     return create(HoldSlotResponseSchema, {
       quoteId,

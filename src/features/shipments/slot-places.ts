@@ -25,6 +25,8 @@ export interface SlotClaim {
   readonly at: Date;
   /** Time until the reservation must be confirmed, in seconds. Default: the longest duration of a transaction. */
   readonly heldSeconds?: number;
+  /** Whether test mode fills the slots first. */
+  readonly fills?: boolean | undefined;
 }
 
 /** Places to confirm and to release after the commit. */
@@ -58,7 +60,7 @@ export function hasSlot({ pickup, dropoff }: Ends<BookedWindow>): boolean {
  * @param windows windows of the changed shipment with their current capacity. `undefined` if they stay the same
  */
 export function claimOfChange(
-  caller: Caller,
+  { caller, received }: Pick<Call, "caller" | "received">,
   before: PlacedRow,
   after: PlacedRow & SlotClaim["holder"],
   { windows, at }: { readonly windows: Ends<BookedWindow> | undefined; readonly at: Date },
@@ -74,7 +76,8 @@ export function claimOfChange(
   };
   const claims = { pickup: claimed("pickup"), dropoff: claimed("dropoff") };
   if (leaving.length === 0 && !hasSlot(claims)) return undefined;
-  return { caller, holder: after, weightKg: after.weightKg, windows: claims, leaving, at };
+  const fills = received.simulation?.fillsSlots;
+  return { caller, holder: after, weightKg: after.weightKg, windows: claims, leaving, at, fills };
 }
 
 /**
@@ -103,9 +106,11 @@ export async function reserveSlots(
     requests: requests.map((request) => ({ ...request, ...next.next().value! })),
   }));
   const isRefused = ({ requests }: (typeof reserved)[number]) => requests.some(({ isReserved }) => !isReserved);
-  // A call that is refused in one of its slots gives back the other place.
-  const released = reserved.filter(isRefused).flatMap(({ requests }) => requests.filter(({ isNew }) => isNew));
-  if (released.length > 0) await slots.settle([], released);
+  // A call that is refused in one of its slots gives back the other place, and keeps the places that it had.
+  const refused = reserved.filter(isRefused);
+  const undone = refused.flatMap(({ requests }) => requests.filter(({ isReserved }) => isReserved));
+  const kept = refused.flatMap(({ leaving: places }) => places);
+  if (undone.length + kept.length > 0) await slots.undo(undone, kept);
   return Promise.all(
     reserved.map(async (each) =>
       isRefused(each)
@@ -124,7 +129,7 @@ function placesOf({ caller, holder, leaving = [] }: SlotClaim) {
 type EndRequest = SlotRequest & { readonly end: End };
 
 function requestOf(
-  { caller, weightKg, windows, heldSeconds }: SlotClaim,
+  { caller, weightKg, windows, heldSeconds, fills = false }: SlotClaim,
   end: End,
   own: Omit<SlotPlace, "slot">,
   now: Date,
@@ -142,6 +147,7 @@ function requestOf(
     milligrams: toMilligrams(weightKg),
     payBy: minutes === undefined || capacity === null ? null : new Date(now.getTime() + minutes * MINUTE_MS),
     ...(heldSeconds !== undefined && { heldSeconds }),
+    fills,
   };
 }
 

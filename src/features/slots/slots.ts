@@ -39,6 +39,8 @@ export interface SlotRequest extends SlotPlace {
   readonly payBy: Date | null;
   /** Time until the reservation must be confirmed, in seconds. */
   readonly heldSeconds?: number;
+  /** Whether the slot is filled first, to simulate a full slot in test mode. */
+  readonly fills?: boolean;
 }
 
 interface Reserved {
@@ -46,7 +48,18 @@ interface Reserved {
   readonly isReserved: boolean;
   /** Whether the holder had no place in the slot before. */
   readonly isNew: boolean;
+  /** Whether the holder had no place before, except a place held by its quote. */
+  readonly isUnbooked: boolean;
+  /** Whether the slot had room for at least one more shipment or kilogram before, and has not now. */
+  readonly isFilled: boolean;
+  /** Weight of the holder's earlier place, or 0. */
+  readonly heldMilligrams: number;
 }
+
+export const PLACE_OUTCOMES = ["booked", "held", "refused"] as const;
+
+/** Called with the outcome of each reservation in a live slot, and once each time a live slot becomes full. */
+export type ObserveSlot = (outcome: (typeof PLACE_OUTCOMES)[number] | "filled", slot: SlotKey) => void;
 
 /**
  * Time after which a reservation is compared with its shipment, in seconds. No transaction lasts as long: a statement,
@@ -67,7 +80,7 @@ const LOCK = "select from slot where id = $1 for update";
  */
 const RESERVE = `
   with held as (
-    select count(*)::int as shipments, coalesce(sum(milligrams), 0)::bigint as milligrams
+    select count(*)::int as shipments, coalesce(sum(milligrams), 0)::bigint as milligrams, count(reference) as booked
     from slot_reservation where slot_id = $1 and holder = $2
   ), counted as (
     update slot
@@ -80,7 +93,12 @@ const RESERVE = `
           or slot.milligrams + $3::bigint - held.milligrams <= coalesce(slot.capacity, $5::int) * 1000000::bigint
         else held.shipments = 1 or slot.shipments < coalesce(slot.capacity, $5::int)
       end, true)
-    returning held.shipments = 0 as is_new
+    returning coalesce(
+      case when $4 = 'kilograms'
+        then slot.milligrams > (coalesce(slot.capacity, $5::int) - 1) * 1000000::bigint
+          and slot.milligrams - $3::bigint + held.milligrams <= (coalesce(slot.capacity, $5::int) - 1) * 1000000::bigint
+        else held.shipments = 0 and slot.shipments = coalesce(slot.capacity, $5::int)
+      end, false) as is_filled
   ), reserved as (
     insert into slot_reservation
       (slot_id, holder, workspace_id, reference, milligrams, attempt, pay_by, check_at)
@@ -95,7 +113,11 @@ const RESERVE = `
       check_at = case when slot_reservation.reference is null
         then greatest(slot_reservation.check_at, excluded.check_at) else excluded.check_at end
   )
-  select exists(select from counted) as "isReserved", coalesce((select is_new from counted), false) as "isNew"`;
+  select is_filled is not null as "isReserved", is_filled is not null and shipments = 0 as "isNew",
+    booked = 0 as "isUnbooked", coalesce(is_filled, false) as "isFilled", milligrams::float8 as "heldMilligrams"
+  from held left join counted on true`;
+
+const FILL = "update slot set capacity = 0 where id = $1";
 
 /** Schedules the comparison of a reservation that is about to be given up. */
 const WATCH = `
@@ -122,6 +144,8 @@ const CORRECT = `
   )
   update slot set milligrams = milligrams + $5::bigint - $4::bigint
   where id = $1 and exists (select from corrected)`;
+
+const EMPTY_TWIN = "update slot set capacity = null where twin_id = $1 and capacity is not null";
 
 /** Schedules the comparison of all reservations of a test twin, because its shipments were deleted. */
 const WATCH_TWIN = `
@@ -160,7 +184,7 @@ interface ScheduleLoad extends SlotLoad, Span {
   readonly schedule: string;
 }
 
-/** Places of a slot, with those that quotes hold. */
+/** Booked and held places of a slot. */
 export interface SlotPlaces extends SlotLoad {
   readonly heldShipments: number;
   readonly heldMilligrams: number;
@@ -178,7 +202,7 @@ export type Slots = ReturnType<typeof createSlots>;
  * Creates the store of reserved places. Its statements are part of the transaction of `em`. If `em` has none, each
  * function runs in one round trip and one transaction.
  */
-export function createSlots(em: EntityManager) {
+export function createSlots(em: EntityManager, observe?: ObserveSlot) {
   /** Sends statements. Locks counters in order to avoid deadlocks. */
   const send = async <Row>(counters: readonly SlotKey[], add: boolean, statements: readonly Statement[]) => {
     const slots = [...new Map(counters.map((slot) => [slotId(slot), slot]))].toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -202,17 +226,34 @@ export function createSlots(em: EntityManager) {
      */
     async reserve(requests: readonly SlotRequest[], leaving: readonly SlotPlace[] = []): Promise<Reserved[]> {
       const slots = requests.map(({ slot }) => slot);
+      const filled = requests.filter(({ fills }) => fills).map(({ slot }): Statement => [FILL, [slotId(slot)]]);
       const rows = await send<Reserved>(slots, true, [
+        ...filled,
         ...requests.map(reservation),
         ...leaving.map((place): Statement => [WATCH, keyOf(place)]),
       ]);
-      return requests.map((_, i) => rows[i]![0]!);
+      const reserved = requests.map((_, i) => rows[filled.length + i]![0]!);
+      requests.forEach(({ slot, reference }, i) => {
+        if (slot.twinId !== null) return;
+        const { isReserved, isNew, isUnbooked, isFilled } = reserved[i]!;
+        if (!isReserved) observe?.("refused", slot);
+        else if (reference === null ? isNew : isUnbooked) observe?.(reference === null ? "held" : "booked", slot);
+        if (isFilled) observe?.("filled", slot);
+      });
+      return reserved;
     },
+    /** Releases the new places of a refused call, and restores its earlier places. */
+    async undo(reservations: readonly (SlotRequest & Reserved)[], kept: readonly SlotPlace[]): Promise<void> {
+      const slots = reservations.map(({ slot }) => slot);
+      await send(slots, false, [...reservations.map(undoing), ...kept.map(confirmation)]);
+    },
+    /** Returns a store whose statements are part of a transaction. */
+    within: (tx: EntityManager) => createSlots(tx, observe),
     /** Confirms places of committed shipments, and releases others. Ignores places that a later call has changed. */
     async settle(confirmed: readonly SlotPlace[], released: readonly SlotPlace[]): Promise<void> {
       const slots = released.map(({ slot }) => slot);
       await send(slots, false, [
-        ...confirmed.map((place): Statement => [CONFIRM, [...keyOf(place), place.reference]]),
+        ...confirmed.map(confirmation),
         ...released.map((place): Statement => [RELEASE, keyOf(place)]),
       ]);
     },
@@ -224,7 +265,7 @@ export function createSlots(em: EntityManager) {
     async correct(place: SlotPlace, from: number, to: number): Promise<void> {
       await send([place.slot], false, [[CORRECT, [...keyOf(place), from, to]]]);
     },
-    /** Loads the reserved places of slots that start in a time span. Returns a lookup, `undefined` if none are. */
+    /** Loads the reserved places of slots that start in a time span. Returns a lookup, `undefined` for empty slots. */
     loads: (key: ScheduleKey, span: Span) => load<SlotLoad>(LOADS, key, span),
     /** Loads the same with the places that quotes hold. */
     places: (key: ScheduleKey, span: Span) => load<SlotPlaces>(PLACES, key, span),
@@ -246,6 +287,14 @@ export function addition(id: string, { twinId, schedule, startMs, endMs }: SlotK
   return [ADD_SLOT, [id, twinId, schedule, new Date(startMs).toISOString(), new Date(endMs).toISOString()]];
 }
 
+function confirmation(place: SlotPlace): Statement {
+  return [CONFIRM, [...keyOf(place), place.reference]];
+}
+
+function undoing({ isNew, milligrams, heldMilligrams, ...place }: SlotRequest & Reserved): Statement {
+  return isNew ? [RELEASE, keyOf(place)] : [CORRECT, [...keyOf(place), milligrams, heldMilligrams]];
+}
+
 function reservation(request: SlotRequest): Statement {
   const { slot, milligrams, unit, capacity, workspace, reference, attempt } = request;
   const { payBy, heldSeconds = PENDING_SECONDS } = request;
@@ -259,9 +308,10 @@ export async function countHolds(em: EntityManager, workspace: number, except: s
   return row!.count;
 }
 
-/** Releases the places of a test twin whose shipments were deleted, in the background. */
+/** Releases the places of a test twin whose shipments were deleted, in the background, and ends simulated fills. */
 export async function watchTwin(em: EntityManager, twin: number): Promise<void> {
   await runStatement(em, WATCH_TWIN, [twin]);
+  await runStatement(em, EMPTY_TWIN, [twin]);
 }
 
 /** Retention of a counter after the start of its slot. Longer than a test clock is behind. */

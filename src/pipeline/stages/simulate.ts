@@ -22,6 +22,7 @@ interface Faults {
   readonly refusal: MakeRefusal | undefined;
   readonly slowMs: number;
   readonly losesAnswer: boolean;
+  readonly fillsSlots: boolean;
   readonly deliveryFaults: DeliveryFaults | undefined;
 }
 
@@ -44,8 +45,8 @@ export function createSimulate(): Simulate {
       return;
     }
     const faults = parseFaults(simulate, "readOnly" in rpc && !rpc.readOnly);
-    const { result, losesAnswer, deliveryFaults } = faults;
-    call.simulation = { result, losesAnswer, deliveryFaults };
+    const { result, losesAnswer, fillsSlots, deliveryFaults } = faults;
+    call.simulation = { result, losesAnswer, fillsSlots, deliveryFaults };
     if (faults.slowMs > 0) return slowDown(faults, call, caller);
     if (faults.refusal !== undefined) throw faults.refusal(call);
   };
@@ -73,7 +74,7 @@ const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
 const MAX_SLOW_MS = 10_000;
 
 /** Additional faults, only for calls that write. */
-const WRITE_FAULTS = ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
+const WRITE_FAULTS = ["in_flight", "slot_full", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
 
 function parseFaults(text: string, isWrite: boolean): Faults {
   const parts = text.split(",").map((it) => it.trim());
@@ -91,6 +92,7 @@ function parseFaults(text: string, isWrite: boolean): Faults {
     refusal: refusing === undefined ? undefined : REFUSALS[refusing],
     slowMs: requested.get("slow") ?? 0,
     losesAnswer: requested.has("lose_answer"),
+    fillsSlots: requested.has("slot_full"),
     deliveryFaults: isOfDeliveries ? { duplicated, reordered, failures } : undefined,
   };
 }
@@ -100,6 +102,7 @@ const MAX_NUMBERS: Readonly<Record<string, number | undefined>> = {
   ...Object.fromEntries(Object.keys(REFUSALS).map((name) => [name, undefined])),
   slow: MAX_SLOW_MS,
   lose_answer: undefined,
+  slot_full: undefined,
   duplicate_webhook: undefined,
   reorder_webhooks: undefined,
   fail_webhook: MAX_ATTEMPTS,
@@ -117,7 +120,7 @@ function parseFault(text: string): readonly [name: string, count: number | undef
 function simulateError(): Refusal {
   return refuse(
     "FIELD_INVALID",
-    `Simulate must be a comma-separated list of faults without duplicates. All calls: unavailable, rate_limited, lose_answer, slow=MS (up to ${MAX_SLOW_MS}). Writes only: in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to ${MAX_ATTEMPTS}).`,
+    `Simulate must be a comma-separated list of faults without duplicates. All calls: unavailable, rate_limited, lose_answer, slow=MS (up to ${MAX_SLOW_MS}). Writes only: in_flight, slot_full, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to ${MAX_ATTEMPTS}).`,
     { subject: "simulate" },
   );
 }

@@ -20,6 +20,7 @@ function shipment(reference: string, weightKg: number, workspace = 1) {
     route: { pickup: HERE, dropoff: HERE, weightKg },
     windows,
     atMs: 0,
+    isCancelled: false,
   };
 }
 
@@ -140,6 +141,7 @@ test("compares no prices if the currencies differ", () => {
     servedByBoth: 1,
     newlyCovered: 0,
     newlyRefused: 0,
+    slotFull: 0,
     currencyInForce: "USD",
     currencyOfDraft: "JPY",
     comparison: undefined,

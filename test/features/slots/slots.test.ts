@@ -37,7 +37,13 @@ const tariff = worldTariff({
 });
 
 let now = new Date("2026-12-01T09:00Z");
-const service = await startService({ tariff, now: () => now, outside: HURRIED });
+const filled: object[] = [];
+const service = await startService({
+  tariff,
+  now: () => now,
+  outside: HURRIED,
+  logged: ({ msg, schedule, start }) => msg === "slot full" && filled.push({ schedule, start }),
+});
 const sql = await connectTo(service.databaseUrl);
 const { apiKey, twin } = await service.addWorkspace();
 const kilograms = await service.addWorkspace();
@@ -286,6 +292,80 @@ test("a held slot is kept for the booking with its quote", async () => {
   await expectCounted();
   const used = { quote_id: `quote_id was already booked as the shipment ${shipment}.` };
   await expectRefused(hold(id), "QUOTE_USED", used, { shipment });
+});
+
+test("live places are counted by outcome, and a slot that becomes full is reported once", async () => {
+  const counts = async () => {
+    const { text } = await service.request("/metrics");
+    const found = text.matchAll(/^shipments_slots?_(?:places|filled)_total(?:\{outcome="(\w+)"\})? (\d+)$/gm);
+    return Object.fromEntries([...found].map(([, outcome = "filled", count]) => [outcome, Number(count)]));
+  };
+  const before = await counts();
+  filled.length = 0;
+  const pickup_window = slot("11", "07");
+  const { reference: shipment } = await booked(pickup_window);
+  for (let i = 0; i < 2; i++) await expectFull(caller.createShipment({ ...BOOKING, pickup_window }), slot("11", "08"));
+  await data(caller.updateShipment({ shipment, weight_kg: 3 }));
+  await data(caller.cancelShipment({ shipment }));
+  await booked(pickup_window);
+  const { id } = await quoted(slot("11", "09"));
+  await hold(id);
+  await booked(undefined, { quote_id: id });
+  const heavy = (weight_kg: number) =>
+    book(service, apiKey, { ...BOOKING, ...NORTH, weight_kg, pickup_window: slot("11", "07") });
+  for (const weight of [9, 0.5, 0.4]) await heavy(weight);
+  await book(service, twin.apiKey, { ...BOOKING, pickup_window });
+  const after = await counts();
+  expect(Object.keys(after).map((outcome) => [outcome, after[outcome]! - before[outcome]!])).toEqual([
+    ["booked", 6],
+    ["held", 1],
+    ["refused", 2],
+    ["filled", 4],
+  ]);
+  const { start } = pickup_window;
+  const day = { schedule: "day", start };
+  expect(filled).toEqual([day, day, { schedule: "day", start: slot("11", "09").start }, { schedule: "north", start }]);
+});
+
+test("a refused change restores the places of the shipment at once", async () => {
+  const heavy = service.as(kilograms.apiKey);
+  const [first, other, last] = [slot("11", "08"), slot("11", "09"), slot("11", "10")];
+  const add = (weight_kg: number, pickup_window: object, dropoff_window?: object) =>
+    book(service, kilograms.apiKey, { ...BOOKING, ...NORTH, weight_kg, pickup_window, dropoff_window });
+  await add(9, other);
+  await add(7, last);
+  const { reference: shipment } = await add(2, first, last);
+  const places = async () => {
+    const found = `select milligrams::float8 / 1000000 as kg, check_at > now() + interval '10 minutes' as confirmed
+      from slot_reservation where reference = $1 order by slot_id`;
+    return (await sql.query(found, [shipment])).rows;
+  };
+  const confirmed = { kg: 2, confirmed: true };
+  await eventually("the booking is confirmed", async () => (await places()).every((it) => it.confirmed));
+  expect((await heavy.updateShipment({ shipment, pickup_window: other })).code).toBe("SLOT_FULL");
+  expect(await places()).toEqual([confirmed, confirmed]);
+  // Only the pickup's slot has room for the new weight.
+  expect((await heavy.updateShipment({ shipment, weight_kg: 5 })).code).toBe("SLOT_FULL");
+  expect(await places()).toEqual([{ kg: 2, confirmed: false }, confirmed]);
+  await expectCounted();
+});
+
+test("test mode fills the slots of a call on request, until its data is deleted", async () => {
+  const call = async (path: string, fields: object) =>
+    service.request(path, { apiKey: twin.apiKey, body: fields, headers: { simulate: "slot_full" } });
+  const fills = async (path: string, fields: object) => {
+    const { code, headers } = await call(path, fields);
+    expect([code, headers.get("simulated")]).toEqual(["SLOT_FULL", "slot_full"]);
+  };
+  await fills("/v1/shipments", { ...BOOKING, pickup_window: slot("12", "07") });
+  const test = service.as(twin.apiKey);
+  const { id } = (await test.createQuote({ ...COVERED_ROUTE, pickup_window: slot("12", "09") })).body;
+  await fills("/v1/quotes/hold", { quote_id: id });
+  expect(await remaining("12", twin.apiKey)).toEqual(["full", 1, "full", 1, 1, 1, 1, 1, 1, 1]);
+  expect(await remaining("12")).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+  expect((await call("/v1/shipments", BOOKING)).status).toBe(201);
+  await data(test.deleteTestData());
+  expect(await remaining("12", twin.apiKey)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
 });
 
 test("a failed booking keeps the hold of its quote, and an expired hold frees the slot once", async () => {

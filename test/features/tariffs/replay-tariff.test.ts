@@ -84,6 +84,7 @@ async function addWindows(rows: readonly ReplayedRow[]): Promise<ReplayedRow[]> 
 }
 
 const HALF_HOUR_MS = 1_800_000;
+const HOUR_MS = 2 * HALF_HOUR_MS;
 
 const replay = (draft: number, fields: object = {}) => service.as(viewer).replayTariff({ draft, ...fields });
 
@@ -246,7 +247,40 @@ describe("a replay of shipments", () => {
       ]),
       largest: [],
       refused: [],
+      slot_full: 0,
     });
+  });
+
+  test("counts the shipments whose slot would have been full, without cancelled ones", async () => {
+    await addShipments(7, ["1", "1", "1", "1", "2.5"]);
+    await publish(perKg("1"));
+    const start = Math.ceil((Date.now() + HOUR_MS) / HOUR_MS) * HOUR_MS;
+    const slot = (startMs: number) => ({
+      start: new Date(startMs).toISOString(),
+      end: new Date(startMs + HOUR_MS).toISOString(),
+    });
+    // The oldest and the three newest shipments are in one slot. The others are in a later one.
+    for (const [i, { workspace, reference }] of (await newest(7)).entries()) {
+      const pickup = slot(i < 3 || i === 6 ? start : start + HOUR_MS);
+      await database.query(
+        `update shipment set windows = $3, status = $4, cancelled_at = case when $4 = 'cancelled' then created_at end,
+           payment_status = case when $4 = 'cancelled' then 'voided' else payment_status end
+         where workspace_id = $1 and reference = $2`,
+        [workspace, reference, { pickup, dropoff: pickup }, i === 6 ? "cancelled" : "pending"],
+      );
+    }
+    const hours = [{ days: EVERY_DAY, opens: "00:00", closes: "00:00" }];
+    const schedule = { name: "day", time_zone: "UTC", hours, slot_minutes: 60, capacity: 2 };
+    const fullWith = async (changes: object) => {
+      const schedules = [{ ...schedule, ...changes }];
+      const draft = await insertDraft(database, perKg("2", { schedules, default_schedule: "day" }));
+      const { newly_covered, slot_full } = (await replay(draft)).body.shipments;
+      return { newly_covered, slot_full };
+    };
+    expect(await fullWith({})).toEqual({ newly_covered: 7, slot_full: 2 });
+    expect(await fullWith({ capacity: 7, capacity_unit: "kilograms" })).toEqual({ newly_covered: 7, slot_full: 2 });
+    expect(await fullWith({ capacity: 3 })).toEqual({ newly_covered: 7, slot_full: 0 });
+    expect(await fullWith({ capacity: null, attention_above: 1 })).toEqual({ newly_covered: 7, slot_full: 0 });
   });
 
   test("lists shipments that only the draft rejects, newest first, with the reason", async () => {

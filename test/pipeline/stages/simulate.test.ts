@@ -284,7 +284,7 @@ const INVALID_VALUES = [
 ];
 
 const INVALID_TEXT =
-  "Simulate must be a comma-separated list of faults without duplicates. All calls: unavailable, rate_limited, lose_answer, slow=MS (up to 10000). Writes only: in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).";
+  "Simulate must be a comma-separated list of faults without duplicates. All calls: unavailable, rate_limited, lose_answer, slow=MS (up to 10000). Writes only: in_flight, slot_full, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).";
 
 test("refuses invalid Simulate values over every protocol, without side effects", async () => {
   const before = await count(twin.id);

@@ -1343,6 +1343,14 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
    * @generated from field: repeated shipments.admin.v1.PriceChange refused = 11;
    */
   refused: PriceChange[];
+
+  /**
+   * Number of routes served by the draft whose booking it would have refused because a slot was full. Counts only the
+   * replayed shipments that are not cancelled. These routes are also included in the other fields.
+   *
+   * @generated from field: int32 slot_full = 12;
+   */
+  slotFull: number;
 };
 
 export declare type TariffReplayValid = TariffReplay;

@@ -119,6 +119,7 @@ type Columns = readonly [
   weightKg: number,
   windows: StoredWindows | null,
   bookedAtMs: number,
+  isCancelled: boolean,
 ];
 
 interface StoredWindows {
@@ -135,22 +136,26 @@ interface StoredWindow {
 async function loadLatest(client: Client, count: number): Promise<ReplayedShipment[]> {
   const { rows } = await client.query<Columns & unknown[]>({
     text: `select workspace_id::float8, reference, pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg,
-        windows, (extract(epoch from created_at) * 1000)::float8
+        windows, (extract(epoch from created_at) * 1000)::float8, status = 'cancelled'
       from shipment order by created_at desc, workspace_id, reference limit $1`,
     values: [count],
     rowMode: "array",
   });
-  return rows.map(([workspace, reference, pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg, windows, atMs]) => ({
-    workspace,
-    reference,
-    route: {
-      pickup: { lat: pickupLat, lng: pickupLng },
-      dropoff: { lat: dropoffLat, lng: dropoffLng },
-      weightKg,
-    },
-    windows: { pickup: spanOf(windows?.pickup), dropoff: spanOf(windows?.dropoff) },
-    atMs,
-  }));
+  return rows.map((columns) => {
+    const [workspace, reference, pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg, windows, atMs] = columns;
+    return {
+      workspace,
+      reference,
+      isCancelled: columns[9],
+      route: {
+        pickup: { lat: pickupLat, lng: pickupLng },
+        dropoff: { lat: dropoffLat, lng: dropoffLng },
+        weightKg,
+      },
+      windows: { pickup: spanOf(windows?.pickup), dropoff: spanOf(windows?.dropoff) },
+      atMs,
+    };
+  });
 }
 
 function spanOf(window: StoredWindow | null | undefined): Span | undefined {
