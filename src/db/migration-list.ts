@@ -94,4 +94,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128213001-delivery-reports.ts")).Migration20261128213001_delivery_reports,
   "20261128213002-delivery-reports-2": async () =>
     (await import("./migrations/20261128213002-delivery-reports-2.ts")).Migration20261128213002_delivery_reports_2,
+  "20261128223521-grouped-hours": async () =>
+    (await import("./migrations/20261128223521-grouped-hours.ts")).Migration20261128223521_grouped_hours,
 };

@@ -26,8 +26,10 @@ export const BookingDay = defineEntity({
     /** Totals of paid bookings and of bookings that await payment, in minor units. */
     paidMinor: p.bigint("number"),
     awaitingMinor: p.bigint("number"),
-    /** Figures by hour, for days in other time zones, also by courier and zone. Hours without bookings are omitted. */
+    /** Figures by hour, for days in other time zones. Hours without bookings are omitted. */
     hours: p.json().$type<readonly BookedHour[]>(),
+    /** Figures by hour and courier, and by hour and zone. Separate, because earlier releases sum up `hours`. */
+    groupedHours: p.json().$type<readonly BookedHour[]>().defaultRaw("'[]'"),
   },
   // For platform reports, which read all workspaces.
   indexes: [{ name: "booking_day_by_date", properties: ["date"] }],

@@ -58,7 +58,7 @@ const BOOKED = `
       $4::timestamptz at time zone 'UTC', interval '1 day') as day
   ), own as materialized (
     -- Compares pairs, so that PostgreSQL uses the primary key and not the index by date.
-    select date, currency, hours from booking_day
+    select date, currency, hours || grouped_hours as hours from booking_day
     where workspace_id = $1
       and (workspace_id, date) >= ($1, ($3::timestamptz at time zone 'UTC')::date)
       and (workspace_id, date) <= ($1, ($4::timestamptz at time zone 'UTC')::date)

@@ -61,14 +61,16 @@ const NEWEST_UNFILLED = `
 
 const FORGET_DAY = "delete from booking_day where workspace_id = $1 and date = $2::date";
 
+const HOUR = `jsonb_build_array(hour, ${FIGURE_NAMES.map((name) => `"${name}"`).join(", ")}, kind, name)`;
+
 const COUNT_DAY = `
   insert into booking_day (workspace_id, date, currency,
-    bookings, cancellations, quoted, paid_minor, awaiting_minor, hours)
+    bookings, cancellations, quoted, paid_minor, awaiting_minor, hours, grouped_hours)
   select workspace_id, $2::date, currency, ${FIGURE_NAMES.slice(0, 5)
     .map((name) => `sum("${name}") filter (where kind = ${GROUPED_BY.neither})`)
     .join(", ")},
-    jsonb_agg(jsonb_build_array(hour, ${FIGURE_NAMES.map((name) => `"${name}"`).join(", ")}, kind, name)
-      order by hour, kind, name)
+    jsonb_agg(${HOUR} order by hour) filter (where kind = ${GROUPED_BY.neither}),
+    jsonb_agg(${HOUR} order by hour, kind, name) filter (where kind <> ${GROUPED_BY.neither})
   from (${bookedBy(
     "workspace_id, currency, date_part('hour', created_at at time zone 'UTC') as hour",
     "workspace_id, currency, hour",

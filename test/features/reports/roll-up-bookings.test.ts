@@ -37,10 +37,10 @@ const COUNTED = `
 /** SQL that returns days whose totals differ from the sum of their hours. */
 const INCONSISTENT_DAYS = `
   select workspace_id, date, hours from booking_day
-  where array[bookings, cancellations, quoted, paid_minor, awaiting_minor]::float8[] <> any (
+  where array[bookings, cancellations, quoted, paid_minor, awaiting_minor]::float8[] <> (
     select array[sum((h ->> 1)::float8), sum((h ->> 2)::float8), sum((h ->> 3)::float8),
       sum((h ->> 4)::float8), sum((h ->> 5)::float8)]
-    from jsonb_array_elements(hours) as h group by h -> 12)`;
+    from jsonb_array_elements(hours) as h)`;
 
 const BOOKED_DATE = "(created_at at time zone 'UTC')::date";
 const OF_SHIPMENTS = `
