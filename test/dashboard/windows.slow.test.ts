@@ -17,7 +17,7 @@ const CAPE_TOWN = { pickup_lat: -33.9, pickup_lng: 18.4, dropoff_lat: -33.9, dro
 
 /**
  * Returns a tariff with one-hour slots in Berlin. Evenings cost more, and mornings have a cutoff at
- * 18:00 the day before. New York has opening hours without slots.
+ * 18:00 the day before. On December 10, two slots take two shipments each. New York has opening hours without slots.
  */
 function tariffOf(): object {
   const zones = zonesOf(square(0, 40, 30, 60), square(-90, 30, -60, 50), square(0, -40, 30, -30));
@@ -37,6 +37,7 @@ function tariffOf(): object {
         slot_minutes: 60,
         lead_time_minutes: 60,
         cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
+        exceptions: [{ date: "2026-12-10", capacity: 2, hours: [{ opens: "10:00", closes: "12:00" }] }],
       }),
       scheduleOf({
         name: "new york",
@@ -112,6 +113,26 @@ describeDashboard(
         pickup_window: { ...EVENING, time_zone: "Europe/Berlin" },
         dropoff_window: { start: "2026-12-03T03:00:00.000Z", end: "2026-12-03T06:30:00.000Z" },
       });
+    });
+
+    test("shows the remaining places of limited slots when booking and rescheduling", async () => {
+      const pickup_window = { start: "2026-12-10T09:00:00.000Z", end: "2026-12-10T10:00:00.000Z" };
+      await bookAt({ pickup_window });
+      const page = await open(routePath(ROUTE));
+      const choose = async () => {
+        await group(page, "Pickup time").getByLabel("At a time").check();
+        await group(page, "Pickup time").getByLabel("Day").selectOption("Thu, Dec 10");
+      };
+      const slots = () => group(page, "Pickup time").locator(".slots label").allTextContents();
+      await choose();
+      await expect.poll(slots).toEqual(["10:00 – 11:00 AM 1 left", "11:00 AM – 12:00 PM 2 left"]);
+      await expectWellShown(page, "book-windows-limited", ["360-dark"]);
+      await bookAt({ pickup_window });
+      const { reference } = await bookAt({});
+      await page.goto(new URL(`shipments/${reference}`, page.url()).href);
+      await chooseMore(page, "Reschedule");
+      await choose();
+      await expect.poll(slots).toEqual(["10:00 – 11:00 AM full", "11:00 AM – 12:00 PM 2 left"]);
     });
 
     test("shows no time choice without a schedule", async () => {
