@@ -34,8 +34,9 @@ describeDashboard("a tariff draft", (dashboard) => {
   const upload = async (page: TestPage, zones: unknown, name = "zones.geojson") => {
     const buffer = Buffer.from(typeof zones === "string" ? zones : JSON.stringify(zones));
     const file = { name, mimeType: "application/geo+json", buffer };
+    await page.getByRole("button", { name: "Import…" }).click();
     await page.getByLabel("GeoJSON file").setInputFiles(file);
-    await page.getByRole("button", { name: "Import" }).click();
+    await pressInDialog(page, "Import");
     await page.getByText(`Imported ${name}.`).waitFor();
   };
   const draftIn = async (page: TestPage) => {
@@ -351,8 +352,10 @@ describeDashboard("a tariff draft", (dashboard) => {
       if (request.method() !== "PUT") return;
       offsets.push(new URL(request.url()).searchParams.get("offset")!);
     });
-    await page.getByRole("button", { name: "Import" }).click();
-    await page.getByText("Choose a file first.").waitFor();
+    await page.getByRole("button", { name: "Import…" }).click();
+    await pressInDialog(page, "Import");
+    await page.getByText("Choose a file or paste a text first.").waitFor();
+    await pressInDialog(page, "Cancel");
     await upload(page, zones);
     expect(offsets).toEqual(Array.from({ length: 9 }, (_, i) => String(i * 1024 * 1024)));
     expect((await draftIn(page)).zones_bytes).toBe(JSON.stringify(zones).length);
@@ -364,7 +367,6 @@ describeDashboard("a tariff draft", (dashboard) => {
   test("reports zones that are not GeoJSON", async () => {
     const draft = await drafts.begin(worldTariff(), "Broken");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}?check=on`);
-    await page.getByLabel("GeoJSON file").waitFor();
     await upload(page, "{ no json", "broken.geojson");
     await page.getByText("The zones are not a valid GeoJSON FeatureCollection").waitFor();
     const faults = page.getByRole("list", { name: "Errors in the zones" });

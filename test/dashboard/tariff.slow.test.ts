@@ -110,7 +110,7 @@ describeDashboard("the tariff", (dashboard) => {
     await expect.poll(names).toBe("Bronx, Kings, New York, Queens, Richmond, Bronx, New York, Queens, Richmond, Essex");
     await expectWellShown(page, "tariff-comparison");
     await page
-      .getByLabel(/^Version \d+ 5 zones$/)
+      .getByLabel(/^Version \d+ 5 zones, 9\d\d[.\d]* km²$/)
       .first()
       .uncheck();
     await expect.poll(names).toBe("Bronx, New York, Queens, Richmond, Essex");

@@ -4,7 +4,7 @@ import { IconButton } from "../ui/button.tsx";
 import type { Tone } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { type Cluster, createClusters, type Mark } from "./clusters.ts";
-import { CoverageMap } from "./lazy-map.tsx";
+import { CoverageMap, positionMarks } from "./lazy-map.tsx";
 import type { LatLng } from "./map-geometry.ts";
 import type { MapView } from "./map-view.ts";
 import "./cluster-marks.css";
@@ -110,15 +110,6 @@ function keysOf(clusters: readonly Cluster<unknown>[]): string {
 /** Whether all marks of the cluster share one point, so that zooming cannot separate them. */
 function isOnePoint({ worldSize }: Cluster<unknown>): boolean {
   return worldSize() === undefined;
-}
-
-/** Positions each mark at its point on the map. */
-function positionMarks(list: HTMLUListElement | null, view: MapView): void {
-  for (const item of list?.children ?? []) {
-    const { lat, lng } = (item as HTMLElement).dataset;
-    const [x, y] = view.spotOf({ lat: Number(lat), lng: Number(lng) });
-    (item as HTMLElement).style.translate = `${x}px ${y}px`;
-  }
 }
 
 function MarkButton(props: {

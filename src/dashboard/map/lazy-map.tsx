@@ -5,10 +5,20 @@ import { lazily } from "../ui/lazily.tsx";
 import type { LatLng, Zones } from "./map-geometry.ts";
 import type { PointEnd } from "./map-pins.tsx";
 import { MapPlaceholder } from "./map-placeholder.tsx";
+import type { MapView } from "./map-view.ts";
 import type { MapProps } from "./map.tsx";
 
 /** A `ZoneMap` whose code is loaded on first use. */
 export const LazyMap = lazily<MapProps>(() => import("./map.tsx").then(({ ZoneMap }) => ZoneMap), MapPlaceholder);
+
+/** Positions the items of a list above a map at the points in their data attributes. */
+export function positionMarks(list: HTMLUListElement | null, view: MapView): void {
+  for (const item of list?.children ?? []) {
+    const { lat, lng } = (item as HTMLElement).dataset;
+    const [x, y] = view.spotOf({ lat: Number(lat), lng: Number(lng) });
+    (item as HTMLElement).style.translate = `${x}px ${y}px`;
+  }
+}
 
 const NO_LAYERS: MapProps["layers"] = [];
 

@@ -82,6 +82,13 @@ const DIRECTIONS: Readonly<Record<string, Spot>> = {
   ArrowDown: [0, 1],
 };
 
+/** Returns the position to which an arrow key moves a point of the map. `undefined` for other keys. */
+export function movedBy({ key, shiftKey }: KeyboardEvent, [x, y]: Spot): Spot | undefined {
+  const direction = DIRECTIONS[key];
+  const step = shiftKey ? 1 : STEP;
+  return direction && [x + direction[0] * step, y + direction[1] * step];
+}
+
 function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   const { end, lat, lng } = props.point;
   const { spot, drag, drop, putBack } = pinMoves(props);
@@ -93,14 +100,11 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const direction = DIRECTIONS[event.key];
+    const moved = movedBy(event, spot());
     const isPutBack = event.key === "Escape" && putBack();
-    if (direction === undefined && !isPutBack) return;
+    if (moved === undefined && !isPutBack) return;
     event.preventDefault();
-    if (direction === undefined) return;
-    const [x, y] = spot();
-    const step = event.shiftKey ? 1 : STEP;
-    drag([x + direction[0] * step, y + direction[1] * step]);
+    if (moved !== undefined) drag(moved);
   };
   return (
     <div

@@ -14,7 +14,7 @@ import VectorSource from "ol/source/Vector.js";
 import View from "ol/View.js";
 import { createGroundLayers, type Ground, loadGround } from "./ground.ts";
 import { coordinateOf, createCamera } from "./map-camera.ts";
-import type { LatLng, Spot, Zones } from "./map-geometry.ts";
+import type { LatLng, Spot, Zone, Zones } from "./map-geometry.ts";
 import { createPalette, type LayerTone, type Palette } from "./palette.ts";
 import { createTileLayer } from "./tile-layer.ts";
 import type { TileSource } from "./tile-source.ts";
@@ -39,6 +39,8 @@ export interface MapContent {
   readonly points: readonly MapPoint[];
   /** Zones highlighted above all layers. */
   readonly marked?: Zones | undefined;
+  /** A zone being edited, drawn above all others. */
+  readonly sketch?: Zone["geometry"] | undefined;
   /** Additional points to bring into view. */
   readonly inView?: readonly LatLng[] | undefined;
 }
@@ -68,6 +70,7 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
   let isFittedToMarked = false;
   let fitted: readonly number[] | undefined;
   const [zones, route] = [new VectorSource<Feature<Area>>(), new VectorSource()];
+  const sketch = new VectorSource<Feature<Area>>();
   const map = createMap(target);
   const camera = createCamera(map);
   const { size, at } = camera;
@@ -86,7 +89,7 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
   map.on("postrender", on.drawn);
   map.on("click", ({ pixel: [x, y] }) => on.clicked([x!, y!]));
   map.on("pointermove", ({ pixel: [x, y], dragging }) => dragging || on.pointed([x!, y!]));
-  const { showTiles, close } = drawLayers(map, target, zones, route);
+  const { showTiles, close } = drawLayers(map, target, [zones, sketch], route);
 
   return {
     ...camera,
@@ -97,6 +100,10 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
       if (!hasSameZones(next, content)) {
         zones.clear();
         zones.addFeatures(zoneFeatures(next));
+      }
+      if (next.sketch !== content.sketch) {
+        sketch.clear();
+        if (next.sketch) sketch.addFeature(new Feature({ geometry: areaOf(next.sketch), tone: "marked" }));
       }
       content = next;
       route.clear();
@@ -134,28 +141,35 @@ function createMap(target: HTMLElement): OlMap {
 }
 
 /** Draws the background, zones and route in the theme's colors. */
-function drawLayers(map: OlMap, target: HTMLElement, zones: VectorSource<Feature<Area>>, route: VectorSource) {
+function drawLayers(
+  map: OlMap,
+  target: HTMLElement,
+  areas: readonly VectorSource<Feature<Area>>[],
+  route: VectorSource,
+) {
   const view = map.getView();
   let palette = createPalette(target);
   let ground: ReturnType<typeof createGroundLayers> | undefined;
   let hasTiles = false;
   const inView = () => wrapX(view.calculateExtent(map.getSize()), view.getProjection());
-  map.addLayer(
-    new VectorLayer({
-      source: zones,
-      declutter: true,
-      // Names of larger zones have precedence.
-      renderOrder: (one, other) => areaOf(other as Feature) - areaOf(one as Feature),
-      style: (feature) => palette.zone(feature, inView()),
-      zIndex: 3,
-    }),
-  );
+  for (const source of areas) {
+    map.addLayer(
+      new VectorLayer({
+        source,
+        declutter: true,
+        // Names of larger zones have precedence.
+        renderOrder: (one, other) => sizeOf(other as Feature) - sizeOf(one as Feature),
+        style: (feature) => palette.zone(feature, inView()),
+        zIndex: 3,
+      }),
+    );
+  }
   map.addLayer(createRouteLayer(route, () => palette));
   // The map has no size after the user leaves.
   const chooseNames = () => ground?.chooseNames(map.getSize() ?? [0, 0]);
   map.on("moveend", () => {
     // The visible part of a zone determines its name's position.
-    zones.changed();
+    for (const source of areas) source.changed();
     chooseNames();
   });
   const stopFollowing = followTheme(() => {
@@ -210,7 +224,7 @@ function followTheme(changed: () => void): () => void {
   return () => dark.removeEventListener("change", changed);
 }
 
-function areaOf(feature: Feature): number {
+function sizeOf(feature: Feature): number {
   return getArea(feature.getGeometry()!.getExtent());
 }
 
@@ -220,8 +234,12 @@ function hasSameZones(one: MapContent, other: MapContent): boolean {
   return one.layers.length === other.layers.length && one.layers.every(isSame) && one.marked === other.marked;
 }
 
+function areaOf(geometry: Zone["geometry"]): Area {
+  return GEOJSON.readGeometry(geometry) as Geometry as Area;
+}
+
 function areasOf(zones: Zones): readonly Area[] {
-  return zones.features.map(({ geometry }) => GEOJSON.readGeometry(geometry) as Geometry as Area);
+  return zones.features.map(({ geometry }) => areaOf(geometry));
 }
 
 function zoneFeatures({ layers, marked }: MapContent): Feature<Area>[] {
@@ -241,10 +259,10 @@ function routeFeatures(ends: readonly Coordinate[]): Feature[] {
   return [...lines, ...ends.map((end) => new Feature(new Point(end)))];
 }
 
-/** Returns the extent of the marked zones if requested, otherwise of the points, the zones or the world. */
+/** Returns the extent of the points in view, otherwise of the marked zones if requested, the zones or the world. */
 function extentOf({ layers, marked, points, inView = [] }: MapContent, toMarked: boolean) {
   const extents = [...points, ...inView].map((point) => new Point(coordinateOf(point)).getExtent());
-  if (!(toMarked && marked) && extents.length > 0) return buffer(extentAround(extents), AROUND_M);
+  if (extents.length > 0) return buffer(extentAround(extents), AROUND_M);
   const zones = toMarked && marked ? [marked] : layers.map((layer) => layer.zones);
   const areas = zones.flatMap(areasOf).flatMap(polygonsOf);
   if (areas.length === 0) return [-WORLD / 2, -WORLD / 2, WORLD / 2, WORLD / 2];

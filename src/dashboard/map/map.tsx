@@ -24,6 +24,8 @@ export interface MapProps {
   readonly points?: readonly MapPoint[];
   /** Zones highlighted above the layers. The map moves to them when they change. */
   readonly marked?: Zones | undefined;
+  /** A zone being edited, drawn above all others. The map does not move to it. */
+  readonly sketch?: MapContent["sketch"];
   /** Additional points. The map moves to them when they change. */
   readonly inView?: readonly LatLng[] | undefined;
   /** Called after each drawing, because positions may have changed. */
@@ -46,7 +48,7 @@ const ZOOM_STEP = 1.5;
  * wheel, the arrow keys, `+`, `-` and `0`. Load it through `LazyMap`.
  */
 export function ZoneMap(props: MapProps) {
-  const { label, layers, marked, inView, onPick, onMove } = props;
+  const { label, layers, marked, sketch, inView, onPick, onMove } = props;
   const target = useRef<HTMLDivElement>(null);
   const moving = useMovingPin();
   const points = (props.points ?? NONE).map((point) => moving.shownAs(point));
@@ -59,7 +61,7 @@ export function ZoneMap(props: MapProps) {
   const pointAt = (spot: Spot) => setPointed(textAt(view.current, spot));
   const view = useMapView(
     target,
-    { layers, points, marked, inView },
+    { layers, points, marked, sketch, inView },
     {
       drawn(map) {
         // The map may draw once more while the user leaves the page.
@@ -164,7 +166,7 @@ function useMapView(
     const isSame = before?.length === zones.length && zones.every((zone, i) => zone === before[i]);
     fitted.current = zones;
     view.current?.show(content, !isSame);
-  }, [...zones, zones.length, shown, positions]);
+  }, [...zones, zones.length, content.sketch, shown, positions]);
   return view;
 }
 

@@ -1,10 +1,13 @@
 import { Code } from "@connectrpc/connect";
 import type { TariffFault } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { Problem } from "../api/problem.ts";
+import type { LatLng } from "../map/map-geometry.ts";
 
 export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
   /** Index of the zone in the document, or `undefined` if the fault is not about a single zone. */
   readonly index?: number | undefined;
+  /** Position that the fault names, or `undefined` if it names none. */
+  readonly point?: LatLng | undefined;
 }
 
 /** A draft's faults by section: zones, schedules, or fees and tiers. */
@@ -17,7 +20,9 @@ export function sortFaults(faults: readonly TariffFault[]): SortedFaults {
     schedules: faults.filter(isOfSchedules),
     zones: faults.filter(isOfZones).map(({ path, text }) => {
       const index = /^zones\[(\d+)\]/.exec(path)?.[1];
-      return { path, text, index: index === undefined ? undefined : Number(index) };
+      const [, lng, lat] = /\[(-?[\d.e-]+), (-?[\d.e-]+)\]/.exec(text) ?? [];
+      const point = lat === undefined ? undefined : { lat: Number(lat), lng: Number(lng) };
+      return { path, text, index: index === undefined ? undefined : Number(index), point };
     }),
   };
 }

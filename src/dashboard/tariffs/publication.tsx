@@ -15,6 +15,7 @@ import { useFormProblem } from "../ui/form.tsx";
 import { timeText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
+import { ReplayEffect } from "./tariff-draft-replay.tsx";
 import { comparisonPath } from "./tariff-view.tsx";
 
 /** A button that cancels a scheduled version after confirmation. Hidden from users without permission. */
@@ -129,6 +130,7 @@ export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
           hint="In your time zone, within a year. No other version can be published before then."
         />
       )}
+      {inForce > 0 && <ReplayEffect draft={draft} />}
       <HonourField />
       <NoteField />
       <ReplacedNote />

@@ -8,12 +8,13 @@ import {
 import { QuoteFailureType } from "../../../gen/shipments/v1/quote_pb.js";
 import { useAccount } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
-import { BarList, type Point } from "../ui/charts.tsx";
+import type { BarList, Point } from "../ui/charts.tsx";
 import { Empty, Section } from "../ui/page.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Form } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { numberOf } from "../ui/form-data.ts";
+import { lazily } from "../ui/lazily.tsx";
 import { moneyText, numberText } from "../ui/format.ts";
 import { QueryView, Spinner } from "../ui/query-view.tsx";
 import { Money } from "../ui/values.tsx";
@@ -22,19 +23,40 @@ import { paths } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { useRpc } from "../api/use-query.ts";
 
+const PriceChanges = lazily<Parameters<typeof BarList>[0]>(() => import("../ui/charts.tsx").then((it) => it.BarList));
+
 const REPLAY_TIMEOUT_MS = 300_000;
 /** Default and maximum number of recent shipments to reprice. */
 const DEFAULT_SHIPMENTS = 1_000;
 const MAX_SHIPMENTS = 10_000;
 
-export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
-  const requested = useLocation().query.get("replay");
-  const shipments = requested === null ? undefined : Math.min(Number(requested) || DEFAULT_SHIPMENTS, MAX_SHIPMENTS);
-  const replay = useRpc(
+/** Reprices the latest shipments with a draft. The data is `undefined` without their number. */
+function useReplay(draft: TariffDraft, shipments: number | undefined) {
+  return useRpc(
     TariffService.method.replayTariff,
     shipments === undefined ? undefined : { draft: draft.id, shipments },
     { timeoutMs: REPLAY_TIMEOUT_MS, version: draft.etag },
   );
+}
+
+/** Shows the effect of a draft on the latest shipments before it is published. */
+export function ReplayEffect({ draft }: { readonly draft: TariffDraft }) {
+  const replay = useReplay(draft, DEFAULT_SHIPMENTS);
+  if (replay.data === undefined && replay.isLoading) return <Spinner label="Pricing the latest shipments" />;
+  return (
+    <QueryView query={replay}>
+      {(data) =>
+        data?.shipments !== undefined &&
+        data.shipments.routes > 0 && <Sums replay={data.shipments} inForce={data.inForce} />
+      }
+    </QueryView>
+  );
+}
+
+export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
+  const requested = useLocation().query.get("replay");
+  const shipments = requested === null ? undefined : Math.min(Number(requested) || DEFAULT_SHIPMENTS, MAX_SHIPMENTS);
+  const replay = useReplay(draft, shipments);
   const start = useAction(async (form: FormData) => {
     const number = numberOf(form, "shipments") || DEFAULT_SHIPMENTS;
     const text = String(Math.min(Math.max(Math.trunc(number), 1), MAX_SHIPMENTS));
@@ -93,7 +115,7 @@ function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly i
           )}
         </div>
         <div>
-          {isComparable && <BarList label="Shipments by price change" points={replay.distribution.map(pointOf)} />}
+          {isComparable && <PriceChanges label="Shipments by price change" points={replay.distribution.map(pointOf)} />}
         </div>
       </div>
       {largest.length > 0 && <Changes title="Largest changes" changes={largest} currency={currencyOfDraft} />}

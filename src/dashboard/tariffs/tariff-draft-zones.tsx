@@ -5,7 +5,9 @@ import { reloadAll, useAction } from "../api/use-action.ts";
 import { Empty, Section } from "../ui/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { Form } from "../ui/form.tsx";
+import type { MapLayer } from "../map/map-view.ts";
 import { bytesText } from "../ui/format.ts";
+import { lazily } from "../ui/lazily.tsx";
 import { Progress } from "../ui/query-view.tsx";
 import { pathText, sentence, type DraftFault } from "./draft-faults.ts";
 import {
@@ -18,39 +20,56 @@ import {
   zonesText,
 } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";
-import { uploadZones } from "./upload-zones.ts";
-import { type ListedZone, withSchedule, type ZoneDocument } from "./zone-document.ts";
+import { loadZones, uploadZones, zonesPath } from "./upload-zones.ts";
+import { type ListedZone, withoutZone, withSchedule, withZonesOf, type ZoneDocument } from "./zone-document.ts";
+import type { NoteUnsaved } from "./draft-text.tsx";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { getDocument } from "../api/documents.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { SelectField } from "../ui/fields.tsx";
+import { Dialog, DialogButton } from "../ui/dialog.tsx";
+import { Field, SelectField, TextAreaField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { useRpc } from "../api/use-query.ts";
+
+const ZoneForm = lazily(() => import("./zone-form.tsx").then((it) => it.ZoneForm));
 
 /** Maximum size of zones that are shown automatically, in bytes. Larger ones load slowly. */
 const SHOWN_BYTES = 8_000_000;
 
-/** Shows a draft's zones over those in force, with their faults and an import. */
-export function DraftZones(props: {
+interface DraftZonesProps {
   readonly draft: TariffDraft;
   /** Version in force, or `undefined` if no tariff is published. */
   readonly inForce: number | undefined;
   readonly faults: readonly DraftFault[];
   readonly mayChange: boolean;
-}) {
-  const { draft, inForce, faults, mayChange } = props;
+  readonly noteUnsaved: NoteUnsaved;
+}
+
+const FAULTS = "Errors in the zones";
+
+/** Shows a draft's zones over those in force, with their faults, an editor and an import. */
+export function DraftZones(props: DraftZonesProps) {
+  const { draft, faults, mayChange } = props;
   const [isRequested, setRequested] = useState(false);
+  const [edited, setEdited] = useState<Edited>();
   const bytes = Number(draft.zonesBytes);
-  const path = `/admin/v1/tariff_drafts/${draft.id}/zones`;
-  const faultList = { label: "Errors in the zones", faults };
   const isShown = bytes > 0 && (bytes <= SHOWN_BYTES || isRequested);
   return (
-    <Section title="Zones" actions={bytes > 0 && <Download path={path} name={`draft-${draft.id}`} />}>
-      {mayChange && <Import draft={draft} />}
-      {!isShown && <FaultList {...faultList} />}
-      {bytes === 0 ? (
-        <Empty title="No zones yet">{mayChange ? "Import them from a GeoJSON file." : "Operators import them."}</Empty>
-      ) : !isShown ? (
+    <Section
+      title="Zones"
+      actions={
+        edited === undefined && (
+          <>
+            {bytes > 0 && <Download path={zonesPath(draft)} name={`draft-${draft.id}`} />}
+            {mayChange && <DialogButton dialog={<ImportDialog draft={draft} />}>Import…</DialogButton>}
+            {mayChange && (isShown || bytes === 0) && <Button onClick={() => setEdited("new")}>Draw zone</Button>}
+          </>
+        )
+      }
+    >
+      {!isShown && <FaultList label={FAULTS} faults={faults} />}
+      {bytes === 0 && edited === undefined ? (
+        <Empty title="No zones yet">{mayChange ? "Draw or import them." : "Operators draw or import them."}</Empty>
+      ) : bytes > 0 && !isShown ? (
         <Empty
           title={`The zones take ${bytesText(bytes)}`}
           action={<Button onClick={() => setRequested(true)}>Show them on the map</Button>}
@@ -58,23 +77,74 @@ export function DraftZones(props: {
           Loading and drawing them takes a while.
         </Empty>
       ) : (
-        <TariffMap
-          label="Draft zones over the zones in force"
-          below={inForce ? layerInForce(inForce) : undefined}
-          layer={{ name: "Draft", tone: "after", path, etag: draft.etag }}
-        >
-          {(document) => (
-            <>
-              {!document.isReadable && (
-                <p class="problem">The zones are not a valid GeoJSON FeatureCollection. Check the draft for details.</p>
-              )}
-              <FaultList {...faultList} listed={document.listed} />
-              {document.isReadable && <ZoneSchedules {...props} path={path} document={document} />}
-            </>
-          )}
-        </TariffMap>
+        <DraftMap {...props} edited={edited} edit={setEdited} />
       )}
     </Section>
+  );
+}
+
+/** Index of the edited zone, if any, or "new". */
+type Edited = number | "new" | undefined;
+
+function DraftMap(props: DraftZonesProps & { readonly edited: Edited; readonly edit: (edited: Edited) => void }) {
+  const { draft, inForce, faults, mayChange, noteUnsaved, edited, edit } = props;
+  const path = draft.zonesBytes > 0n ? zonesPath(draft) : undefined;
+  const editor = (document: ZoneDocument, layers: readonly MapLayer[]) => (
+    <ZoneForm
+      {...{ draft, document, layers, noteUnsaved }}
+      index={typeof edited === "number" ? edited : document.listed.length}
+      close={() => edit(undefined)}
+    />
+  );
+  return (
+    <TariffMap
+      label="Draft zones over the zones in force"
+      below={inForce ? layerInForce(inForce) : undefined}
+      layer={{ name: "Draft", tone: "after", path, etag: draft.etag }}
+      faults={faults}
+      editor={edited === undefined ? undefined : editor}
+    >
+      {(document) => (
+        <>
+          {!document.isReadable && (
+            <p class="problem">The zones are not a valid GeoJSON FeatureCollection. Check the draft for details.</p>
+          )}
+          {mayChange && <MarkedZone draft={draft} listed={document.listed} edit={edit} />}
+          <FaultList label={FAULTS} faults={faults} listed={document.listed} />
+          {document.isReadable && <ZoneSchedules {...props} document={document} />}
+        </>
+      )}
+    </TariffMap>
+  );
+}
+
+/** Buttons for the zone that is marked on the map. */
+function MarkedZone(props: {
+  readonly draft: TariffDraft;
+  readonly listed: readonly ListedZone[];
+  readonly edit: (index: number) => void;
+}) {
+  const { draft } = props;
+  const zone = props.listed[useMarkedIndex() ?? -1];
+  if (zone === undefined) return null;
+  const { index, name } = zone;
+  const remove = async () => {
+    await uploadZones(draft, new Blob([withoutZone(await loadZones(draft), index)]));
+    markZone(undefined);
+    toast(`${name} deleted.`);
+    reloadAll();
+  };
+  return (
+    <div class="actions marked-zone">
+      <strong>{name}</strong>
+      <Button onClick={() => props.edit(index)}>Edit zone</Button>
+      <DialogButton
+        destructive
+        dialog={<Dialog title={`Delete ${name}?`} submit="Delete zone" tone="danger" run={remove} />}
+      >
+        Delete…
+      </DialogButton>
+    </div>
   );
 }
 
@@ -83,46 +153,62 @@ function layerInForce(version: number): TariffLayer {
   return { name, tone: "before", path: versionZonesPath(version) };
 }
 
-function Import(props: { readonly draft: TariffDraft }) {
-  const { draft } = props;
+const IMPORT_MODES = [
+  ["replace", "Replace all zones"],
+  ["add", "Add to the zones"],
+] as const;
+
+/** Imports a file or pasted text. */
+function ImportDialog({ draft }: { readonly draft: TariffDraft }) {
   const [done, setDone] = useState<number>();
-  const upload = useAction(async (form: FormData) => {
-    const file = fileIn(form);
+  const upload = async (form: FormData) => {
+    const data = dataIn(form);
     try {
-      await uploadZones(draft, file, setDone);
+      const all = textOf(form, "mode") === "add" ? await joined(await loadZones(draft), data) : data;
+      await uploadZones(draft, all, setDone);
       markZone(undefined);
-      toast(`Imported ${file.name}.`);
+      toast(data instanceof File ? `Imported ${data.name}.` : "Imported the pasted text.");
     } finally {
       setDone(undefined);
       reloadAll();
     }
-  });
+  };
   return (
-    <div class="inline-form">
-      <Form action={upload} submit="Import">
-        <label class="field">
-          <span>GeoJSON file</span>
-          <input type="file" name="data" accept=".geojson,.json,application/geo+json" />
-          <span class="hint">A FeatureCollection of polygons, up to 64 MiB. It replaces the zones of the draft.</span>
-        </label>
-      </Form>
-      {upload.isRunning && <Progress label="Importing" done={done} />}
-    </div>
+    <Dialog title="Import zones" submit="Import" run={upload}>
+      <Field name="data" label="GeoJSON file" hint="A FeatureCollection of polygons, up to 64 MiB.">
+        {(input) => <input {...input} type="file" accept=".geojson,.json,application/geo+json" />}
+      </Field>
+      <TextAreaField name="text" label="Or paste GeoJSON" optional />
+      <SelectField name="mode" label="Zones of the draft" choices={IMPORT_MODES} />
+      {done !== undefined && <Progress label="Importing" done={done} />}
+    </Dialog>
   );
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns the chosen file. Checks the size before the upload.
+ * Returns the chosen file or the pasted text. Checks the size before the upload.
  *
- * @throws ConnectError about `data` if the file is missing or too large
+ * @throws ConnectError about `data` if both are missing or the file is too large
  */
-function fileIn(form: FormData): File {
+function dataIn(form: FormData): Blob {
   const file = form.get("data");
-  if (!(file instanceof File) || file.name === "") throw fieldError("data", "Choose a file first.");
+  const text = textOf(form, "text");
+  if (!(file instanceof File) || file.name === "") {
+    if (text !== "") return new Blob([text]);
+    throw fieldError("data", "Choose a file or paste a text first.");
+  }
   if (file.size <= MAX_BYTES) return file;
   throw fieldError("data", `The file has ${bytesText(file.size)}. The maximum is 64 MiB.`);
+}
+
+async function joined(text: string, added: Blob): Promise<Blob> {
+  try {
+    return new Blob([withZonesOf(text, await added.text())]);
+  } catch {
+    throw fieldError("data", "Zones can be added only from one GeoJSON FeatureCollection to another.");
+  }
 }
 
 export function FaultList(props: {
@@ -159,14 +245,13 @@ export function FaultList(props: {
 
 interface Props {
   readonly draft: TariffDraft;
-  readonly path: string;
   readonly document: ZoneDocument;
   readonly mayChange: boolean;
 }
 
 /** Assigns schedules to a draft's zones. Hidden if the draft has no schedules. */
 function ZoneSchedules(props: Props) {
-  const { draft, path, document, mayChange } = props;
+  const { draft, document, mayChange } = props;
   const { data: schedules } = useRpc(
     TariffService.method.getTariffDraftSchedules,
     { draft: draft.id },
@@ -177,8 +262,7 @@ function ZoneSchedules(props: Props) {
     const zone = textOf(form, "zone");
     const schedule = textOf(form, "schedule");
     try {
-      const text = await getDocument(path, new AbortController().signal);
-      const changedText = withSchedule(text, zone === "" ? undefined : Number(zone), schedule);
+      const changedText = withSchedule(await loadZones(draft), zone === "" ? undefined : Number(zone), schedule);
       await uploadZones(draft, new Blob([changedText]));
       toast("Zones saved.");
     } finally {

@@ -75,7 +75,12 @@ function Draft(props: {
           <DraftSchedules draft={draft} faults={faults.schedules} mayChange={mayChange} noteUnsaved={noteUnsaved} />
         </div>
         <div>
-          <DraftZones draft={draft} inForce={inForce.data?.version} faults={faults.zones} mayChange={mayChange} />
+          <DraftZones
+            draft={draft}
+            inForce={inForce.data?.version}
+            faults={faults.zones}
+            {...{ mayChange, noteUnsaved }}
+          />
         </div>
       </div>
       <DraftReplay draft={draft} />

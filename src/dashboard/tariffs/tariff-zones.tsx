@@ -1,13 +1,16 @@
 import type { ComponentChildren } from "preact";
-import { useId, useMemo, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getDocument } from "../api/documents.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { localDate } from "../ui/local-time.ts";
 import { QueryView } from "../ui/query-view.tsx";
-import { LazyMap } from "../map/lazy-map.tsx";
+import { areaKm2 } from "../map/area.ts";
+import { LazyMap, positionMarks } from "../map/lazy-map.tsx";
+import type { MapLayer, MapView } from "../map/map-view.ts";
 import type { LayerTone } from "../map/palette.ts";
+import type { DraftFault } from "./draft-faults.ts";
 import { type ListedZone, NO_ZONES, readZoneDocument, type ZoneDocument } from "./zone-document.ts";
 import "./tariffs.css";
 
@@ -18,7 +21,8 @@ export function versionZonesPath(version: number): string {
 export interface TariffLayer {
   readonly name: string;
   readonly tone: LayerTone;
-  readonly path: string;
+  /** Path of the document. `undefined` if there are no zones. */
+  readonly path: string | undefined;
   /** Etag of the document. A change reloads the document. */
   readonly etag?: string;
 }
@@ -26,7 +30,7 @@ export interface TariffLayer {
 /** Loads a layer's zones. Empty without a layer. */
 function useZones(layer: TariffLayer | undefined): Query<ZoneDocument> {
   return useQuery(
-    async (signal) => (layer === undefined ? NO_ZONES : readZoneDocument(await getDocument(layer.path, signal))),
+    async (signal) => (layer?.path ? readZoneDocument(await getDocument(layer.path, signal)) : NO_ZONES),
     [layer?.path, layer?.etag],
   );
 }
@@ -39,6 +43,10 @@ export function TariffMap(props: {
   readonly label: string;
   readonly below?: TariffLayer | undefined;
   readonly layer: TariffLayer;
+  /** Renders an editor instead of the map and the names. */
+  readonly editor?: ((document: ZoneDocument, layers: readonly MapLayer[]) => ComponentChildren) | undefined;
+  /** Errors, each marked at its point. */
+  readonly faults?: readonly DraftFault[];
   readonly children?: (document: ZoneDocument) => ComponentChildren;
 }) {
   const { below, layer } = props;
@@ -49,10 +57,7 @@ export function TariffMap(props: {
       {(before) => (
         <QueryView query={zones}>
           {(document) => (
-            <LoadedMap
-              label={props.label}
-              layers={[...(below ? [{ ...below, document: before }] : []), { ...layer, document }]}
-            >
+            <LoadedMap {...props} layers={[...(below ? [{ ...below, document: before }] : []), { ...layer, document }]}>
               {props.children?.(document)}
             </LoadedMap>
           )}
@@ -64,25 +69,58 @@ export function TariffMap(props: {
 
 type LoadedLayer = TariffLayer & { readonly document: ZoneDocument };
 
-function LoadedMap(props: {
-  readonly label: string;
-  readonly layers: readonly LoadedLayer[];
-  readonly children: ComponentChildren;
-}) {
+function LoadedMap(
+  props: Pick<Parameters<typeof TariffMap>[0], "label" | "editor" | "faults"> & {
+    readonly layers: readonly LoadedLayer[];
+    readonly children: ComponentChildren;
+  },
+) {
+  const { editor, faults } = props;
   const [hidden, setHidden] = useState<readonly string[]>([]);
-  const listed = props.layers.at(-1)!.document.listed;
+  const { document: edited } = props.layers.at(-1)!;
+  const { listed } = edited;
   const marked = useMarkedZone(listed);
   const layers = props.layers.map(({ name, tone, document }) => {
     return { zones: document.zones, tone, hidden: hidden.includes(name) };
   });
+  const points = useMemo(
+    () => (faults ?? []).flatMap(({ point, index }) => (point ? [{ ...point, index }] : [])),
+    [faults],
+  );
+  const list = useRef<HTMLUListElement>(null);
+  const view = useRef<MapView>(undefined);
+  const drawMarks = () => {
+    if (view.current) positionMarks(list.current, view.current);
+  };
+  useLayoutEffect(drawMarks, [points]);
   const toggle = (name: string) =>
     setHidden(hidden.includes(name) ? hidden.filter((other) => other !== name) : [...hidden, name]);
   return (
     <>
       {layers.length > 1 && <Legend layers={props.layers} hidden={hidden} toggle={toggle} />}
-      <LazyMap label={props.label} layers={layers} marked={marked} />
-      {props.children}
-      <ZoneNames listed={listed} />
+      {editor ? (
+        editor(edited, layers)
+      ) : (
+        <>
+          <LazyMap
+            {...{ label: props.label, layers, marked }}
+            onDraw={(map) => {
+              view.current = map;
+              drawMarks();
+            }}
+          >
+            <ul ref={list} class="marks" aria-hidden="true">
+              {points.map(({ lat, lng, index }) => (
+                <li key={`${index} ${lat} ${lng}`} data-lat={lat} data-lng={lng}>
+                  <span class="mark bad">!</span>
+                </li>
+              ))}
+            </ul>
+          </LazyMap>
+          {props.children}
+          <ZoneNames listed={listed} />
+        </>
+      )}
     </>
   );
 }
@@ -124,11 +162,26 @@ function Legend(props: {
         <label key={name}>
           <input type="checkbox" checked={!props.hidden.includes(name)} onChange={() => props.toggle(name)} />
           <span class={`swatch ${tone}`} aria-hidden="true" />
-          {name} <span class="minor">{zonesText(document.listed.length)}</span>
+          {name} <span class="minor">{sizeText(document)}</span>
         </label>
       ))}
     </fieldset>
   );
+}
+
+const areas = new WeakMap<ZoneDocument, number>();
+
+/** Formats the number and the total area of a document's zones. */
+function sizeText(document: ZoneDocument): string {
+  const { listed, zones } = document;
+  const area = areas.get(document) ?? zones.features.reduce((sum, { geometry }) => sum + areaKm2(geometry), 0);
+  areas.set(document, area);
+  return `${zonesText(listed.length)}, ${areaText(area)}`;
+}
+
+/** Formats an area in square kilometers: `1,213 km²`. */
+export function areaText(km2: number): string {
+  return `${numberText(Number(km2.toPrecision(4)))} km²`;
 }
 
 const SHOWN = 100;

@@ -1,4 +1,14 @@
-import { putChunk } from "../api/documents.ts";
+import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { getDocument, putChunk } from "../api/documents.ts";
+
+export function zonesPath({ id }: Pick<TariffDraft, "id">): string {
+  return `/admin/v1/tariff_drafts/${id}/zones`;
+}
+
+/** Loads the text of a draft's zones. Empty if there are none. */
+export async function loadZones(draft: TariffDraft): Promise<string> {
+  return draft.zonesBytes === 0n ? "" : getDocument(zonesPath(draft), new AbortController().signal);
+}
 
 /** Chunk size in bytes: large enough for few calls, small enough to show progress. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -21,8 +31,7 @@ export async function uploadZones(
     progress(file.size === 0 ? 0 : offset / file.size);
     const chunk = file.slice(offset, offset + CHUNK_BYTES);
     const query = new URLSearchParams({ offset: String(offset), etag });
-    const path = `/admin/v1/tariff_drafts/${draft.id}/zones?${query.toString()}`;
-    const response = await putChunk(path, "application/geo+json", chunk);
+    const response = await putChunk(`${zonesPath(draft)}?${query.toString()}`, "application/geo+json", chunk);
     etag = (response as { readonly data: { readonly etag: string } }).data.etag;
     offset += chunk.size;
   } while (offset < file.size);

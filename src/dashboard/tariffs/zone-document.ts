@@ -80,12 +80,59 @@ function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
  * @throws SyntaxError if the text is not JSON
  */
 export function withSchedule(text: string, index: number | undefined, schedule: string): string {
-  const document = JSON.parse(text) as { readonly features: readonly object[] };
-  const features = document.features.map((feature, i) => {
-    if (index !== undefined && index !== i) return feature;
-    const { properties } = feature as { readonly properties?: Record<string, unknown> | null };
-    const { schedule: _, ...others } = properties ?? {};
-    return { ...feature, properties: schedule === "" ? others : { ...others, schedule } };
+  return withFeatures(text, (features) =>
+    features.map((feature, i) => {
+      if (index !== undefined && index !== i) return feature;
+      const { schedule: _, ...others } = feature.properties ?? {};
+      return { ...feature, properties: schedule === "" ? others : { ...others, schedule } };
+    }),
+  );
+}
+
+/**
+ * Returns the document's text with the shape of a zone replaced, or with a new zone at the end. Other data is kept.
+ *
+ * @param index index of the zone; the number of zones for a new one
+ * @param name new name; `undefined` if unchanged
+ */
+export function withZone(
+  text: string,
+  index: number,
+  zone: { readonly name: string | undefined; readonly geometry: Zone["geometry"] },
+): string {
+  const { name, geometry } = zone;
+  return withFeatures(text, (features) => {
+    const feature = features[index] ?? { type: "Feature", properties: {} };
+    const properties = name === undefined ? feature.properties : { ...feature.properties, name };
+    return features.toSpliced(index, 1, { ...feature, properties, geometry });
   });
-  return JSON.stringify({ ...document, features });
+}
+
+export function withoutZone(text: string, index: number): string {
+  return withFeatures(text, (features) => features.toSpliced(index, 1));
+}
+
+/**
+ * Returns the document's text with the zones of another document added at the end.
+ *
+ * @throws SyntaxError or TypeError if one of them is not a FeatureCollection
+ */
+export function withZonesOf(text: string, other: string): string {
+  const added = (JSON.parse(other) as ZoneFeatures).features;
+  return withFeatures(text, (features) => [...features, ...added]);
+}
+
+interface ZoneFeature {
+  readonly properties?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly geometry?: unknown;
+}
+
+interface ZoneFeatures {
+  readonly features: readonly ZoneFeature[];
+}
+
+/** Changes the features of a document. An empty text is an empty document. */
+function withFeatures(text: string, change: (features: readonly ZoneFeature[]) => readonly object[]): string {
+  const document = JSON.parse(text || '{"type":"FeatureCollection","features":[]}') as ZoneFeatures;
+  return JSON.stringify({ ...document, features: change(document.features) });
 }
