@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { pathText, problemOfDraft, problemOfFaults, sortFaults } from "../../src/dashboard/tariffs/draft-faults.ts";
-import { feesOfText, gapBefore, isSameText, tierAfter } from "../../src/dashboard/tariffs/draft-fields.ts";
+import {
+  feesOfText,
+  gapBefore,
+  isSameText,
+  tierAfter,
+  withSortedTiers,
+} from "../../src/dashboard/tariffs/draft-fields.ts";
 
 const fault = (path: string) => ({ $typeName: "shipments.admin.v1.TariffFault", path, text: "must be there" }) as const;
 
@@ -47,6 +53,8 @@ test("accepts decimals with a comma and leaves other text to the service to refu
     base_fee: "a lot",
     rate_per_km: "",
     tiers: [tier],
+    schedules: [],
+    default_schedule: "",
   };
   expect(feesOfText(text)).toEqual({
     currency: "USD",
@@ -61,11 +69,18 @@ test("accepts decimals with a comma and leaves other text to the service to refu
   ]);
 });
 
+test("tiers are sorted by their start, those without one last", () => {
+  const tiers = ["5", "", "0,5", "x"].map((min_kg) => ({ ...tierAfter(undefined), min_kg }));
+  const sorted = withSortedTiers({ tiers });
+  expect(sorted.tiers.map(({ min_kg }) => min_kg)).toEqual(["0,5", "5", "", "x"]);
+});
+
 test("a tier starts where the previous one ends, and comparing rows ignores their keys", () => {
   const first = { ...tierAfter(undefined), max_kg: "5" };
   const next = tierAfter(first);
   expect(next).toMatchObject({ min_kg: "5", max_kg: "" });
-  const text = { name: "", currency: "", base_fee: "", rate_per_km: "", tiers: [first] };
+  const schedules = { schedules: [], default_schedule: "" };
+  const text = { name: "", currency: "", base_fee: "", rate_per_km: "", tiers: [first], ...schedules };
   expect(isSameText(text, { ...text, tiers: [{ ...first, key: -1 }] })).toBe(true);
   expect(isSameText(text, { ...text, tiers: [next] })).toBe(false);
 });

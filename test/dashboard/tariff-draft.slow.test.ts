@@ -1,10 +1,12 @@
 import { beforeAll, expect, test } from "vitest";
 import { BOOKING } from "../support/bookings.ts";
+import { scheduleOf } from "../support/schedules.ts";
 import { draftsOf, type Drafts } from "../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../support/tariffs.ts";
 import {
   chooseMore,
   describeDashboard,
+  enter,
   expectUsable,
   expectWellShown,
   holdBack,
@@ -68,8 +70,7 @@ describeDashboard("a tariff draft", (dashboard) => {
     expect(await draftIn(page)).toMatchObject({ name: "Spring", from_version: 1 });
     await page.getByRole("application", { name: /Zones: Bronx/ }).waitFor();
 
-    // The draft has three errors: tiers in the wrong order, an amount that is not a number, and a
-    // zone that crosses itself.
+    // The draft has three errors: overlapping tiers, an amount that is not a number, and a zone that crosses itself.
     await page.getByLabel("Minimum charge").fill("a lot");
     await page.getByLabel("Per kilometer").fill("2,40");
     await page.getByRole("button", { name: "Add tier" }).click();
@@ -77,7 +78,7 @@ describeDashboard("a tariff draft", (dashboard) => {
     await tier(page, 4).getByLabel("To, kg").fill("100");
     await tier(page, 4).getByLabel("Flat fee").fill("8.00");
     await tier(page, 4).getByLabel("Per kg").fill("0.3");
-    await page.getByRole("button", { name: "Move tier 2 down" }).click();
+    await tier(page, 4).getByLabel("Over, kg").fill("49");
     await page.getByText("There are unsaved changes.").waitFor();
     await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("Draft saved.").waitFor();
@@ -102,9 +103,9 @@ describeDashboard("a tariff draft", (dashboard) => {
       .poll(() => leastError.textContent())
       .toBe('Must be a decimal string of 0 or more, such as "5.00"; it is "a lot".');
     await expect
-      .poll(() => tier(page, 3).locator(".field-error").allTextContents())
+      .poll(() => tier(page, 4).locator(".field-error").allTextContents())
       .toEqual([
-        "Must be at least 50, where the tier before it ends; it is 5; put the tiers in ascending order and without overlap.",
+        "Must be at least 50, where the tier before it ends; it is 49; put the tiers in ascending order and without overlap.",
       ]);
     const faults = page.getByRole("list", { name: "Errors in the zones" });
     await expect
@@ -114,8 +115,11 @@ describeDashboard("a tariff draft", (dashboard) => {
     await expect.poll(() => new URL(page.url()).search).toBe("?check=on&zone=1");
     await expectWellShown(page, "draft-faults");
 
-    // Fixes the errors.
-    await page.getByRole("button", { name: "Move tier 3 up" }).click();
+    // Fixes the errors. Saving sorts the tiers.
+    await tier(page, 4).getByLabel("Over, kg").fill("5");
+    await tier(page, 4).getByLabel("To, kg").fill("20");
+    await tier(page, 2).getByLabel("Over, kg").fill("50");
+    await tier(page, 2).getByLabel("To, kg").fill("100");
     await page.getByLabel("Minimum charge").fill("6.00");
     await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("1 error: 1 in zones.").waitFor();
@@ -199,16 +203,25 @@ describeDashboard("a tariff draft", (dashboard) => {
   test.each(WITHOUT_POINTER)(
     "is saved, checked, replayed and found in the audit log, %s",
     async (_, options, press) => {
-      const draft = await drafts.begin(SAMPLE_TARIFF, "Pressed");
-      const path = `/platform/drafts/${draft.id}`;
-      const page = await openAsOperator(dashboard, path, "operator", options);
+      const { id } = await drafts.begin(SAMPLE_TARIFF, "Pressed");
+      const schedules = { schedules: [scheduleOf()], default_schedule: "" };
+      await drafts.call("PATCH", `tariff_drafts/${id}`, { schedules });
+      const page = await openAsOperator(dashboard, `/platform/drafts/${id}`, "operator", options);
       const button = (name: string) => page.getByRole("button", { name, exact: true });
       await press(page, page.getByLabel("Minimum charge"));
       await page.keyboard.press("ControlOrMeta+A");
       await page.keyboard.type("9.00");
+      if (press === enter) {
+        await page.getByText("There are unsaved changes.").waitFor();
+        await page.getByLabel("Name", { exact: true }).focus();
+        let stops = 0;
+        const isReached = () => button("Save draft").and(page.locator(":focus")).count();
+        for (; (await isReached()) === 0 && stops <= 40; stops++) await page.keyboard.press("Tab");
+        expect(stops).toBeLessThanOrEqual(40);
+      }
       await press(page, button("Save draft"));
       // The pressed button disappears, and the next button in the bar gets the focus.
-      await page.locator("button:focus", { hasText: "Publish…" }).waitFor();
+      await page.locator("button:focus", { hasText: "Check draft" }).waitFor();
       expect((await draftIn(page)).fees.base_fee).toBe("9.00");
       await press(page, button("Check draft"));
       await page.getByText("No errors, 3 tiers and 5 zones. It can be published.").waitFor();
@@ -233,7 +246,7 @@ describeDashboard("a tariff draft", (dashboard) => {
     await page.getByLabel("Minimum charge").fill("1.00");
     await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { name: "Theirs" });
     await page.getByRole("button", { name: "Save draft" }).click();
-    await page.getByText("Someone else has changed these fees.").waitFor();
+    await page.getByText("Someone else has changed this draft.").waitFor();
     expect((await draftIn(page)).fees.base_fee).toBe("0");
     await page.getByRole("button", { name: "Discard my changes" }).click();
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Theirs");

@@ -27,13 +27,14 @@ describeDashboard("tariff schedules", (dashboard) => {
     const draft = await begin(schedules, name, default_schedule);
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}${query}`);
     await page.getByRole("button", { name: "Add schedule" }).waitFor();
+    if (schedules.length === 1) await page.locator(".schedule summary").click();
     const read = async () => (await drafts.call("GET", `tariff_drafts/${draft.id}/schedules`)).body.data;
     return { page, draft, read };
   };
   const group = (page: TestPage, name: string) => page.getByRole("group", { name, exact: true });
   const save = async (page: TestPage) => {
-    await page.getByRole("button", { name: "Save schedules" }).click();
-    await page.getByText("Schedules saved.").waitFor();
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText("Draft saved.").waitFor();
   };
 
   test("adds a schedule with its week, dates, slots and cut-offs, and checks it", async () => {
@@ -41,6 +42,8 @@ describeDashboard("tariff schedules", (dashboard) => {
     await page.getByText("None: times cannot be chosen.").waitFor();
     await page.getByRole("button", { name: "Add schedule" }).click();
     await page.getByLabel("Time zone").fill("Europe/Berlin");
+    await page.getByText("Mon to Fri 08:00 to 18:00").waitFor();
+    await page.getByRole("button", { name: "Edit hours" }).click();
     const friday = group(page, "Friday");
     await page.getByRole("button", { name: "Add hours on Friday" }).click();
     await friday.getByLabel("Closes").last().fill("01:00");
@@ -153,13 +156,15 @@ describeDashboard("tariff schedules", (dashboard) => {
     await page.getByLabel("Time zone").focus();
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type("Asia/Tokyo");
+    await page.getByRole("button", { name: "Edit hours" }).focus();
+    await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Remove hours 1 of Sunday" }).focus();
     await page.keyboard.press("Enter");
     await page.getByLabel("Offer pickups as soon as possible").focus();
     await page.keyboard.press("Space");
-    await page.getByRole("button", { name: "Save schedules" }).focus();
+    await page.getByRole("button", { name: "Save draft" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByText("Schedules saved.").waitFor();
+    await page.getByText("Draft saved.").waitFor();
     expect((await read()).schedules).toMatchObject([
       {
         time_zone: "Asia/Tokyo",
@@ -174,8 +179,8 @@ describeDashboard("tariff schedules", (dashboard) => {
     await page.getByLabel("Lead time, minutes").fill("5");
     const theirs = { schedules: [scheduleOf({ name: "theirs" })] };
     await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { schedules: theirs });
-    await page.getByRole("button", { name: "Save schedules" }).click();
-    await page.getByText("Someone else has changed these schedules.").waitFor();
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText("Someone else has changed this draft.").waitFor();
     expect((await read()).schedules[0].name).toBe("theirs");
     await page.getByRole("button", { name: "Keep my changes" }).click();
     await save(page);
@@ -187,6 +192,7 @@ describeDashboard("tariff schedules", (dashboard) => {
       default_schedule: "day",
     });
     await page.getByText("day, the default").waitFor();
+    await page.getByText("Change schedules").click();
     await page.getByLabel("Its schedule").selectOption("night");
     await page.getByLabel("Zone", { exact: true }).selectOption("Zone 1");
     await page.getByRole("button", { name: "Set schedule" }).click();

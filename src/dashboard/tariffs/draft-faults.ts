@@ -50,28 +50,16 @@ export function problemOfFaults(faults: readonly DraftFault[]): Problem | undefi
   };
 }
 
-/** Converts field names in a refusal of schedules to the form's names. */
-export function problemOfSchedules(problem: Problem): Problem {
-  const fields = Object.entries(problem.fields).map(([name, texts]) => {
-    return [withoutList(name), texts.map(withoutList)] as const;
-  });
-  return { ...problem, fields: Object.fromEntries(fields) };
-}
-
-function withoutList(text: string): string {
-  return text.replace(/^schedules\.(?=schedules|default)/, "");
-}
-
 /** Converts field names in a refusal of a draft to the form's names. */
 export function problemOfDraft(problem: Problem): Problem {
   const fields = Object.entries(problem.fields).map(([name, texts]) => {
-    return [withoutFees(name), texts.map(withoutFees)] as const;
+    return [withoutPart(name), texts.map(withoutPart)] as const;
   });
   return { ...problem, fields: Object.fromEntries(fields) };
 }
 
-function withoutFees(text: string): string {
-  return text.replace(/^fees\./, "");
+function withoutPart(text: string): string {
+  return text.replace(/^(fees|schedules)\.(?=\w)/, "");
 }
 
 /** Converts a fault's text to a sentence: `must be ...` becomes `Must be ...`. Drops the advice to use quotes. */

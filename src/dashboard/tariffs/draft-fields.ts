@@ -1,5 +1,6 @@
-import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import type { TariffDraft, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { decimalOf, numberFrom, numberText } from "../ui/format.ts";
+import { type SchedulesText, textOfSchedules } from "./schedule-fields.ts";
 
 /** A tier as typed. The key identifies its row. */
 export interface TierText {
@@ -10,7 +11,7 @@ export interface TierText {
   readonly rate_per_kg: string;
 }
 
-export interface DraftText {
+export interface DraftText extends SchedulesText {
   readonly name: string;
   readonly currency: string;
   readonly base_fee: string;
@@ -26,8 +27,16 @@ export function tierAfter(before: TierText | undefined): TierText {
   return { key: ++lastKey, min_kg, max_kg: "", flat_fee: "", rate_per_kg: "" };
 }
 
-export function textOfDraft({ name, fees }: TariffDraft): DraftText {
+/** A draft and its schedules, read at one etag. */
+export interface LoadedDraft {
+  readonly draft: TariffDraft;
+  readonly schedules: TariffSchedules;
+  readonly etag: string;
+}
+
+export function textOfDraft({ draft: { name, fees }, schedules }: LoadedDraft): DraftText {
   return {
+    ...textOfSchedules(schedules),
     name,
     currency: fees?.currency ?? "",
     base_fee: fees?.baseFee ?? "",
@@ -40,6 +49,16 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
       rate_per_kg: tier.ratePerKg,
     })),
   };
+}
+
+function startOf({ min_kg }: TierText): number {
+  const start = numberFrom(min_kg) ?? NaN;
+  return Number.isNaN(start) ? Infinity : start;
+}
+
+/** Returns the draft with its tiers in ascending order. Tiers without a start come last. */
+export function withSortedTiers<Text extends Pick<DraftText, "tiers">>(text: Text): Text {
+  return { ...text, tiers: text.tiers.toSorted((one, other) => startOf(one) - startOf(other) || 0) };
 }
 
 /** Returns the gap before a tier, such as `10 to 20 kg`, or `undefined` if absent. */

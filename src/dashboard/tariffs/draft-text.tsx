@@ -1,8 +1,25 @@
 import { useEffect, useMemo, useState, useCallback, useLayoutEffect } from "preact/hooks";
-import { isSameText } from "./draft-fields.ts";
+import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import type { useCall } from "../api/clients.ts";
+import { isSameText, type LoadedDraft } from "./draft-fields.ts";
 import { Button } from "../ui/button.tsx";
 import { guardLeaving, type Leave } from "../routes/router.ts";
 import { Dialog, openDialog } from "../ui/dialog.tsx";
+
+/** Loads a draft and its schedules, again if the draft changes in the meantime. */
+export async function loadDraft(
+  call: ReturnType<typeof useCall>,
+  draft: bigint,
+  signal?: AbortSignal,
+): Promise<LoadedDraft> {
+  const options = signal && { signal };
+  const [one, other] = await Promise.all([
+    call(TariffService.method.getTariffDraft, { draft }, options),
+    call(TariffService.method.getTariffDraftSchedules, { draft }, options),
+  ]);
+  const { etag } = other;
+  return one.data!.etag === etag ? { draft: one.data!, schedules: other.data!, etag } : loadDraft(call, draft, signal);
+}
 
 /**
  * Tracks the typed contents of a draft form and their initial value. Newly loaded contents replace
@@ -46,15 +63,10 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
 }
 
 /** Reports that another person has changed the draft since editing began. */
-export function ForeignNote(props: {
-  /** Name of the changed part, such as `these fees`. */
-  readonly what: string;
-  readonly discardEdits: () => void;
-  readonly keepEdits: () => void;
-}) {
+export function ForeignNote(props: { readonly discardEdits: () => void; readonly keepEdits: () => void }) {
   return (
     <div class="problem" role="alert">
-      <p>Someone else has changed {props.what}.</p>
+      <p>Someone else has changed this draft.</p>
       <div class="actions">
         <Button onClick={props.discardEdits}>Discard my changes</Button>
         <Button onClick={props.keepEdits}>Keep my changes</Button>

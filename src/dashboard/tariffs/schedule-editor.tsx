@@ -12,8 +12,9 @@ import {
   newException,
   newHours,
   type ScheduleText,
+  weeklyHours,
 } from "./schedule-fields.ts";
-import { dateText, DAYS, daysText, exceptionText, isOvernight } from "./schedule-words.ts";
+import { dateText, DAYS, daysText, exceptionText, isOvernight, weekTexts } from "./schedule-words.ts";
 
 const MAX_EXCEPTIONS = 400;
 const MAX_HOURS = 10;
@@ -86,7 +87,38 @@ export function ScheduleFields({ schedule, change }: Props) {
   );
 }
 
+/** A week's hours in words, such as `Mon to Fri 08:00 to 18:00`. */
+export function WeekSummary({ week }: Pick<ScheduleText, "week">) {
+  const texts = weekTexts(weeklyHours(week));
+  return (
+    <ul class="week">
+      {(texts.length > 0 ? texts : ["Always closed"]).map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** The week as a summary, or as fields once they are requested or have a fault. */
 function Week({ schedule, change }: Props) {
+  const { week, path } = schedule;
+  const [isEdited, setEdited] = useState(false);
+  const isWrong = Object.keys(useFormProblem()?.fields ?? {}).some((name) => name.startsWith(`${path}.hours`));
+  if (!isEdited && !isWrong) {
+    return (
+      <div class="field" data-field={`${path}.hours`}>
+        <span>Weekly hours</span>
+        <WeekSummary week={week} />
+        <div class="row-buttons">
+          <Button onClick={() => setEdited(true)}>Edit hours</Button>
+        </div>
+      </div>
+    );
+  }
+  return <WeekFields {...{ schedule, change }} />;
+}
+
+function WeekFields({ schedule, change }: Props) {
   const { week } = schedule;
   const changeDay = (day: number, hours: readonly HoursText[]) => change({ ...schedule, week: week.with(day, hours) });
   const copyToWeekdays = () =>

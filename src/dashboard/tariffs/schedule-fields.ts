@@ -185,7 +185,7 @@ function hoursOf({ opens, closes, fee }: HoursText) {
   return { opens, closes, fee: decimalOf(fee) };
 }
 
-function weeklyHours(week: ScheduleText["week"]) {
+export function weeklyHours(week: ScheduleText["week"]) {
   const all = week.flatMap((rows, day) => rows.map((row) => ({ day: DAYS[day]![0], hours: hoursOf(row) })));
   return [...Map.groupBy(all, ({ hours }) => JSON.stringify(hours)).values()].map((same) => ({
     ...same[0]!.hours,

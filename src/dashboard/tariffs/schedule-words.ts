@@ -46,7 +46,7 @@ function shortDay(index: number): string {
 }
 
 /** Formats a week's hours: `Mon to Fri 08:00 to 18:00`. Days with equal hours are grouped. */
-export function weekTexts(hours: readonly WeeklyHours[]): readonly string[] {
+export function weekTexts(hours: readonly Omit<WeeklyHours, "$typeName" | "$unknown">[]): readonly string[] {
   const byDay = DAYS.map(([day, name]) => ({
     day,
     name,

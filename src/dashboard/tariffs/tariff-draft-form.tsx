@@ -1,58 +1,80 @@
 import { useLayoutEffect, useMemo } from "preact/hooks";
-import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { useClient } from "../api/clients.ts";
+import { useCall } from "../api/clients.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
-import { feesOfText, fieldOf, gapBefore, textOfDraft, tierAfter, type TierText } from "./draft-fields.ts";
+import {
+  feesOfText,
+  fieldOf,
+  gapBefore,
+  type LoadedDraft,
+  textOfDraft,
+  tierAfter,
+  type TierText,
+  withSortedTiers,
+} from "./draft-fields.ts";
+import { schedulesOfText } from "./schedule-fields.ts";
+import { SchedulesFields } from "./tariff-draft-schedules.tsx";
+import { Section } from "../ui/page.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useRestoredRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
-import { ForeignNote, useDraftText, type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
+import { ForeignNote, loadDraft, useDraftText, type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
 import { toast } from "../ui/toast.tsx";
 
-const FEES_FORM = "fees-form";
+const DRAFT_FORM = "draft-form";
 const SAVE = "Save draft";
 
-/** A form for a draft's name, fees and tiers. Faults are shown at their fields. */
+/** A form for a draft's name, fees, tiers and schedules. Faults are shown at their fields. */
 export function DraftForm(props: {
-  readonly draft: TariffDraft;
-  readonly faults: SortedFaults["fees"];
+  readonly loaded: LoadedDraft;
+  readonly faults: SortedFaults;
   readonly noteUnsaved: NoteUnsaved;
 }) {
-  const { faults } = props;
+  const { fees, schedules } = props.faults;
   const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } = useDraftText(
-    props.draft,
+    props.loaded,
     textOfDraft,
   );
-  const tariffs = useClient(TariffService);
+  const call = useCall();
   const save = useAction(async () => {
-    const { id, etag } = base;
-    const request = { draft: id, etag, name: text.name.trim(), fees: feesOfText(text) };
+    const { id } = base.draft;
+    const sent = withSortedTiers(text);
+    setText(sent);
+    const request = { draft: id, etag: base.etag, name: sent.name.trim(), fees: feesOfText(sent) };
     try {
-      noteSaved((await tariffs.updateTariffDraft(request)).data!, text);
+      await call(TariffService.method.updateTariffDraft, { ...request, schedules: schedulesOfText(sent) });
+      noteSaved(await loadDraft(call, id), sent);
       toast("Draft saved.");
     } finally {
       reloadAll();
     }
   });
   const problem = useMemo(
-    () => (save.problem ? problemOfDraft(save.problem) : problemOfFaults(faults)),
-    [save.problem, faults],
+    () => (save.problem ? problemOfDraft(save.problem) : problemOfFaults([...fees, ...schedules])),
+    [save.problem, fees, schedules],
   );
   const field = fieldOf(text, setText);
-  const shown = { id: FEES_FORM, submit: SAVE, isRunning: save.isRunning };
-  useNoteUnsaved(props.noteUnsaved, shown, isEdited);
+  useNoteUnsaved(props.noteUnsaved, { id: DRAFT_FORM, submit: SAVE, isRunning: save.isRunning }, isEdited);
   return (
-    <Form action={{ ...save, problem }} id={FEES_FORM} submit={SAVE}>
-      <TextField {...field("name")} label="Name" />
-      <div class="field-row">
-        <TextField {...field("currency")} label="Currency" placeholder="USD" />
-        <TextField {...field("base_fee")} label="Minimum charge" numeric placeholder="5.00" />
-        <TextField {...field("rate_per_km")} label="Per kilometer" numeric placeholder="1.20" />
-      </div>
-      <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
-      {isForeign && <ForeignNote what="these fees" discardEdits={discardEdits} keepEdits={keepEdits} />}
+    <Form action={{ ...save, problem }} id={DRAFT_FORM} submit={SAVE}>
+      {isForeign && <ForeignNote discardEdits={discardEdits} keepEdits={keepEdits} />}
+      <Section title="Fees and tiers">
+        <div class="form">
+          <TextField {...field("name")} label="Name" />
+          <div class="field-row">
+            <TextField {...field("currency")} label="Currency" placeholder="USD" />
+            <TextField {...field("base_fee")} label="Minimum charge" numeric placeholder="5.00" />
+            <TextField {...field("rate_per_km")} label="Per kilometer" numeric placeholder="1.20" />
+          </div>
+          <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
+        </div>
+      </Section>
+      <Section title="Schedules">
+        <div class="form">
+          <SchedulesFields text={text} change={(changed) => setText({ ...text, ...changed })} />
+        </div>
+      </Section>
     </Form>
   );
 }
@@ -67,9 +89,6 @@ function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (t
       change([...tiers, ...Array.from({ length: restoredRows - tiers.length }, () => tierAfter(undefined))]);
     }
   }, []);
-  const swap = (i: number, j: number) => {
-    change(tiers.with(i, tiers[j]!).with(j, tiers[i]!));
-  };
   return (
     <fieldset class="tiers">
       <legend>Weight tiers</legend>
@@ -81,8 +100,6 @@ function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (t
           tier={tier}
           change={(next) => change(tiers.with(i, next))}
           remove={() => change(tiers.toSpliced(i, 1))}
-          up={i > 0 ? () => swap(i, i - 1) : undefined}
-          down={i < tiers.length - 1 ? () => swap(i, i + 1) : undefined}
         />
       ))}
       {tiers.length === 0 && <p class="minor">No tiers: no shipment can be priced.</p>}
@@ -106,8 +123,6 @@ function Tier(props: {
   readonly tier: TierText;
   readonly change: (tier: TierText) => void;
   readonly remove: () => void;
-  readonly up: (() => void) | undefined;
-  readonly down: (() => void) | undefined;
 }) {
   const { index, tier, change } = props;
   const number = index + 1;
@@ -119,15 +134,6 @@ function Tier(props: {
         <TextField key={name} {...field(name)} label={label} numeric />
       ))}
       <div class="tier-buttons">
-        <IconButton quiet titled sign="↑" label={`Move tier ${number} up`} disabled={!props.up} onClick={props.up} />
-        <IconButton
-          quiet
-          titled
-          sign="↓"
-          label={`Move tier ${number} down`}
-          disabled={!props.down}
-          onClick={props.down}
-        />
         <IconButton quiet titled sign="×" label={`Remove tier ${number}`} onClick={props.remove} />
       </div>
     </div>

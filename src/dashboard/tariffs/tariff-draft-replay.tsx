@@ -66,7 +66,7 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
   return (
     <Section title="Replay">
       <div class="inline-form replay">
-        <Form action={start} submit="Replay">
+        <Form action={start} submit="Replay" tone="plain">
           <TextField
             name="shipments"
             label="Latest shipments of all workspaces"

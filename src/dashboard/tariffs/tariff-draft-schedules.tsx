@@ -1,94 +1,9 @@
-import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import {
-  type GetTariffDraftSchedulesResponse,
-  TariffService,
-} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { useClient } from "../api/clients.ts";
-import { reloadAll, useAction } from "../api/use-action.ts";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Button } from "../ui/button.tsx";
 import { FieldGroup, SelectField } from "../ui/fields.tsx";
-import { Form, useFormProblem } from "../ui/form.tsx";
-import { Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
-import { toast } from "../ui/toast.tsx";
-import { problemOfFaults, problemOfSchedules, type SortedFaults } from "./draft-faults.ts";
-import { ForeignNote, useDraftText, type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
-import { ScheduleFields, TimeZones } from "./schedule-editor.tsx";
-import {
-  newSchedule,
-  type ScheduleText,
-  schedulesOfText,
-  type SchedulesText,
-  textOfSchedules,
-} from "./schedule-fields.ts";
-import { SchedulesView } from "./schedule-view.tsx";
-import { FaultList } from "./tariff-draft-zones.tsx";
-import { useRpc } from "../api/use-query.ts";
-
-interface SchedulesProps {
-  readonly draft: TariffDraft;
-  readonly faults: SortedFaults["schedules"];
-  readonly mayChange: boolean;
-  readonly noteUnsaved: NoteUnsaved;
-}
-
-const SCHEDULES_FORM = "schedules-form";
-const SAVE = "Save schedules";
-
-export function DraftSchedules(props: SchedulesProps) {
-  const { draft, faults } = props;
-  const query = useRpc(TariffService.method.getTariffDraftSchedules, { draft: draft.id }, { version: draft.etag });
-  return (
-    <Section title="Schedules">
-      <QueryView query={query}>
-        {(loaded) =>
-          props.mayChange ? (
-            <SchedulesForm {...props} loaded={loaded} />
-          ) : (
-            <>
-              <SchedulesView schedules={loaded.data!} />
-              <FaultList label="Errors in schedules" faults={faults} />
-            </>
-          )
-        }
-      </QueryView>
-    </Section>
-  );
-}
-
-function SchedulesForm(props: SchedulesProps & { readonly loaded: GetTariffDraftSchedulesResponse }) {
-  const { draft, faults } = props;
-  const tariffs = useClient(TariffService);
-  const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } = useDraftText(
-    props.loaded,
-    ({ data }) => textOfSchedules(data!),
-  );
-  const save = useAction(async () => {
-    const { id } = draft;
-    const request = { draft: id, etag: base.etag, schedules: schedulesOfText(text) };
-    try {
-      await tariffs.updateTariffDraft(request);
-      noteSaved(await tariffs.getTariffDraftSchedules({ draft: id }), text);
-      toast("Schedules saved.");
-    } finally {
-      reloadAll();
-    }
-  });
-  const problem = useMemo(
-    () => (save.problem ? problemOfSchedules(save.problem) : problemOfFaults(faults)),
-    [save.problem, faults],
-  );
-  const shown = { id: SCHEDULES_FORM, submit: SAVE, isRunning: save.isRunning };
-  useNoteUnsaved(props.noteUnsaved, shown, isEdited);
-  return (
-    <Form action={{ ...save, problem }} id={SCHEDULES_FORM} submit={SAVE}>
-      <TimeZones />
-      <Schedules text={text} change={setText} />
-      {isForeign && <ForeignNote what="these schedules" discardEdits={discardEdits} keepEdits={keepEdits} />}
-    </Form>
-  );
-}
+import { useFormProblem } from "../ui/form.tsx";
+import { ScheduleFields, TimeZones, WeekSummary } from "./schedule-editor.tsx";
+import { newSchedule, type ScheduleText, type SchedulesText } from "./schedule-fields.ts";
 
 const MAX_SCHEDULES = 100;
 
@@ -97,14 +12,15 @@ interface SchedulesFieldsProps {
   readonly change: (text: SchedulesText) => void;
 }
 
-function Schedules(props: SchedulesFieldsProps) {
+/** Fields of a draft's schedules. Each schedule is a summary until it is opened or has a fault. */
+export function SchedulesFields(props: SchedulesFieldsProps) {
   const { text, change } = props;
   const { schedules } = text;
   const problem = useFormProblem();
   const [, setShown] = useState(problem);
   // Rerender once: faults expand their sections, and those fields must mount before the remaining faults are shown.
   useLayoutEffect(() => setShown(problem), [problem]);
-  const [open, setOpen] = useState<number | undefined>(() => (schedules.length === 1 ? schedules[0]!.key : undefined));
+  const [open, setOpen] = useState<number>();
   const add = () => {
     const added = newSchedule(schedules.length === 0 ? "weekdays" : "");
     setOpen(added.key);
@@ -123,6 +39,7 @@ function Schedules(props: SchedulesFieldsProps) {
   };
   return (
     <>
+      <TimeZones />
       <FieldGroup name="schedules" label="Named schedules" kind="rows" value={text}>
         {schedules.length === 0 && <p class="minor">None: times cannot be chosen.</p>}
         {schedules.map((schedule, i) => (
@@ -189,6 +106,7 @@ function Schedule(props: {
     >
       <summary>
         <strong>{name}</strong> <span class="minor">{schedule.time_zone}</span>
+        {!isOpen && <WeekSummary week={schedule.week} />}
       </summary>
       {isOpen && (
         <>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import type { TariffDraft, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
 import { Empty, Section } from "../ui/page.tsx";
@@ -23,12 +23,10 @@ import { toast } from "../ui/toast.tsx";
 import { loadZones, uploadZones, zonesPath } from "./upload-zones.ts";
 import { type ListedZone, withoutZone, withSchedule, withZonesOf, type ZoneDocument } from "./zone-document.ts";
 import type { NoteUnsaved } from "./draft-text.tsx";
-import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { Field, SelectField, TextAreaField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
-import { useRpc } from "../api/use-query.ts";
 
 const ZoneForm = lazily(() => import("./zone-form.tsx").then((it) => it.ZoneForm));
 
@@ -37,6 +35,7 @@ const SHOWN_BYTES = 8_000_000;
 
 interface DraftZonesProps {
   readonly draft: TariffDraft;
+  readonly schedules: TariffSchedules;
   /** Version in force, or `undefined` if no tariff is published. */
   readonly inForce: number | undefined;
   readonly faults: readonly DraftFault[];
@@ -245,19 +244,14 @@ export function FaultList(props: {
 
 interface Props {
   readonly draft: TariffDraft;
+  readonly schedules: TariffSchedules;
   readonly document: ZoneDocument;
   readonly mayChange: boolean;
 }
 
 /** Assigns schedules to a draft's zones. Hidden if the draft has no schedules. */
 function ZoneSchedules(props: Props) {
-  const { draft, document, mayChange } = props;
-  const { data: schedules } = useRpc(
-    TariffService.method.getTariffDraftSchedules,
-    { draft: draft.id },
-    { version: draft.etag },
-  );
-  const data = schedules?.data;
+  const { draft, schedules, document, mayChange } = props;
   const set = useAction(async (form: FormData) => {
     const zone = textOf(form, "zone");
     const schedule = textOf(form, "schedule");
@@ -269,33 +263,36 @@ function ZoneSchedules(props: Props) {
       reloadAll();
     }
   });
-  const names = (data?.schedules ?? []).map(({ name }) => name);
+  const names = schedules.schedules.map(({ name }) => name);
   const { listed } = document;
   if (names.length === 0 && listed.every(({ schedule }) => schedule === undefined)) return null;
-  const fallback = data?.defaultSchedule ? `${data.defaultSchedule}, the default` : "No schedule";
+  const fallback = schedules.defaultSchedule ? `${schedules.defaultSchedule}, the default` : "No schedule";
   const bySchedule = Map.groupBy(listed, ({ schedule }) => schedule ?? fallback);
   return (
     <div class="zone-schedules">
       <h3>Schedules of the zones</h3>
       <DescriptionList items={[...bySchedule].map(([schedule, zones]) => [schedule, namesText(zones)])} />
       {mayChange && names.length > 0 && (
-        <Form action={set} submit="Set schedule">
-          <div class="field-row">
-            <SelectField
-              name="zone"
-              label="Zone"
-              choices={[["", "All zones"], ...listed.map(({ index, name }) => [String(index), name] as const)]}
-            />
-            <SelectField
-              name="schedule"
-              label="Its schedule"
-              choices={[
-                ["", data?.defaultSchedule ? "The default schedule" : "No schedule"],
-                ...names.map((name) => [name, name] as const),
-              ]}
-            />
-          </div>
-        </Form>
+        <details>
+          <summary>Change schedules</summary>
+          <Form action={set} submit="Set schedule" tone="plain">
+            <div class="field-row">
+              <SelectField
+                name="zone"
+                label="Zone"
+                choices={[["", "All zones"], ...listed.map(({ index, name }) => [String(index), name] as const)]}
+              />
+              <SelectField
+                name="schedule"
+                label="Its schedule"
+                choices={[
+                  ["", schedules.defaultSchedule ? "The default schedule" : "No schedule"],
+                  ...names.map((name) => [name, name] as const),
+                ]}
+              />
+            </div>
+          </Form>
+        </details>
       )}
     </div>
   );

@@ -1,9 +1,11 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { TariffDraft, TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService, type CheckTariffResponse } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
-import { type Query, useRpc } from "../api/use-query.ts";
+import { useCall } from "../api/clients.ts";
+import { reloads } from "../api/use-action.ts";
+import { type Query, useQuery, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { DetailPage, Section } from "../ui/page.tsx";
 import { lazily } from "../ui/lazily.tsx";
@@ -18,9 +20,10 @@ import { zonesText } from "./tariff-zones.tsx";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { changeQuery, navigate, useLocation } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
-import { DraftSchedules } from "./tariff-draft-schedules.tsx";
+import type { LoadedDraft } from "./draft-fields.ts";
+import { SchedulesView } from "./schedule-view.tsx";
 import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
-import { useUnsaved } from "./draft-text.tsx";
+import { loadDraft, useUnsaved } from "./draft-text.tsx";
 import "./tariffs.css";
 
 const PublishDialog = lazily(() => import("./publication.tsx").then((it) => it.PublishDialog));
@@ -31,7 +34,9 @@ const CHECK_TIMEOUT_MS = 300_000;
 
 export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
   const draft = recordIdOf(props.draft) ?? 0n;
-  const query = useRpc(TariffService.method.getTariffDraft, { draft });
+  const call = useCall();
+  const query = useQuery(async (signal) => ({ data: await loadDraft(call, draft, signal) }), [call, draft]);
+  useEffect(() => reloads.subscribe(query.reload), [query.reload]);
   const inForce = useTariffInForce();
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   return (
@@ -39,19 +44,19 @@ export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
       query={query}
       up={{ label: "Drafts", href: paths.tariffDrafts({}) }}
       what="draft"
-      title={({ name }) => name}
+      title={(loaded) => loaded.draft.name}
       fallbackTitle="Draft"
       missing="It has been published or deleted. The Tariff page lists all versions."
       unlinked
-      actions={(found) =>
+      actions={(loaded) =>
         mayChange && (
           <More>
-            <DeleteDraft draft={found} />
+            <DeleteDraft draft={loaded.draft} />
           </More>
         )
       }
     >
-      {(found) => <Draft draft={found} inForce={inForce} mayChange={mayChange} />}
+      {(loaded) => <Draft loaded={loaded} inForce={inForce} mayChange={mayChange} />}
     </DetailPage>
   );
 }
@@ -59,11 +64,12 @@ export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
 const NO_FAULTS: SortedFaults = { fees: [], schedules: [], zones: [] };
 
 function Draft(props: {
-  readonly draft: TariffDraft;
+  readonly loaded: LoadedDraft;
   readonly inForce: Query<TariffVersion | null>;
   readonly mayChange: boolean;
 }) {
-  const { draft, inForce, mayChange } = props;
+  const { loaded, inForce, mayChange } = props;
+  const { draft, schedules } = loaded;
   const [unsaved, noteUnsaved] = useUnsaved();
   const check = useCheck(draft);
   const faults = useMemo(() => (check.data === undefined ? NO_FAULTS : sortFaults(check.data.faults)), [check.data]);
@@ -71,12 +77,24 @@ function Draft(props: {
     <>
       <div class="columns halves">
         <div>
-          <Fees draft={draft} faults={faults.fees} {...{ mayChange, noteUnsaved }} />
-          <DraftSchedules draft={draft} faults={faults.schedules} mayChange={mayChange} noteUnsaved={noteUnsaved} />
+          {mayChange ? (
+            <DraftForm {...{ loaded, faults, noteUnsaved }} />
+          ) : (
+            <>
+              <Section title="Fees and tiers">
+                {draft.fees && <FeesView fees={draft.fees} />}
+                <FaultList label="Errors in fees and tiers" faults={faults.fees} />
+              </Section>
+              <Section title="Schedules">
+                <SchedulesView schedules={schedules} />
+                <FaultList label="Errors in schedules" faults={faults.schedules} />
+              </Section>
+            </>
+          )}
         </div>
         <div>
           <DraftZones
-            draft={draft}
+            {...{ draft, schedules }}
             inForce={inForce.data?.version}
             faults={faults.zones}
             {...{ mayChange, noteUnsaved }}
@@ -87,9 +105,9 @@ function Draft(props: {
       <div class="page-bar">
         <CheckNote query={check} faults={faults} isUnsaved={unsaved.length > 0} />
         <div class="actions">
-          <CheckButton query={check} />
-          {unsaved.map((form) => (
-            <SubmitButton key={form.id} {...form} form={form.id} />
+          {unsaved.length === 0 && <CheckButton query={check} />}
+          {unsaved.map((form, i) => (
+            <SubmitButton key={form.id} {...form} form={form.id} tone={i === 0 ? "primary" : "plain"} />
           ))}
           {mayChange && unsaved.length === 0 && <PublishButton draft={draft} inForce={inForce} />}
         </div>
@@ -109,22 +127,6 @@ function PublishButton(props: { readonly draft: TariffDraft; readonly inForce: Q
     >
       Publish…
     </Button>
-  );
-}
-
-function Fees(props: Parameters<typeof DraftForm>[0] & { readonly mayChange: boolean }) {
-  const { mayChange, ...form } = props;
-  return (
-    <Section title="Fees and tiers">
-      {mayChange ? (
-        <DraftForm {...form} />
-      ) : (
-        <>
-          {form.draft.fees && <FeesView fees={form.draft.fees} />}
-          <FaultList label="Errors in fees and tiers" faults={form.faults} />
-        </>
-      )}
-    </Section>
   );
 }
 

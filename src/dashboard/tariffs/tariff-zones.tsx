@@ -205,12 +205,13 @@ function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </div>
-      <ul aria-label="Zones">
-        {found.slice(0, SHOWN).map(({ index, name, zone }) => (
+      <ul aria-label="Zones" onKeyDown={moveFocus}>
+        {found.slice(0, SHOWN).map(({ index, name, zone }, i) => (
           <li key={index}>
             <button
               type="button"
               class="button quiet"
+              tabIndex={i === 0 ? 0 : -1}
               aria-pressed={index === marked}
               onClick={() => markZone(index === marked ? undefined : index)}
             >
@@ -227,6 +228,17 @@ function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
       </p>
     </div>
   );
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** Moves the focus between the buttons of a list with the arrow keys. Tab reaches only the first one. */
+function moveFocus(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const by = STEPS[event.key];
+  if (by === undefined) return;
+  event.preventDefault();
+  const buttons = [...event.currentTarget.querySelectorAll("button")];
+  buttons.at((buttons.indexOf(event.target as HTMLButtonElement) + by) % buttons.length)!.focus();
 }
 
 /** Formats a number of zones: `1 zone`, `3,143 zones`. */

@@ -36,7 +36,7 @@ interface FormProps {
   readonly id?: string;
   /** Contents beside the buttons. If given, the buttons stay at the bottom of the screen. */
   readonly bar?: ComponentChildren;
-  readonly tone?: "primary" | "danger";
+  readonly tone?: "primary" | "danger" | "plain";
   readonly cancel?: (() => void) | undefined;
   /** Label of the `cancel` button, "Cancel" by default. */
   readonly dismiss?: string;
@@ -124,7 +124,7 @@ export function SubmitButton(props: {
   readonly submit: string;
   readonly isRunning: boolean;
   readonly form?: string;
-  readonly tone?: "primary" | "danger";
+  readonly tone?: "primary" | "danger" | "plain";
 }) {
   return (
     <button
