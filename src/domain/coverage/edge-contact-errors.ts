@@ -1,5 +1,5 @@
 import { endOf, ringName, type Outline } from "./outline.ts";
-import { compareCorners, meetingOf, sideOfPath, type Corner, type Meeting } from "./segments.ts";
+import { compareCorners, crossingOf, meetingOf, sideOfPath, type Corner, type Meeting } from "./segments.ts";
 
 /**
  * Returns the error if two edges of one ring touch and are not consecutive. Returns `undefined` if
@@ -11,7 +11,7 @@ export function selfContactError(outline: Outline, edge: number, other: number):
   if (meeting === undefined) return undefined;
 
   const name = ringName(outline.ring[edge]!);
-  const point = shown(outline.start[other]!);
+  const point = meetingText(outline, edge, other, meeting);
   if (meeting === "cross") {
     return `${name} crosses itself near ${point}; redraw it so that its edges meet only at their ends`;
   }
@@ -38,7 +38,7 @@ export function ringContactError(outline: Outline, edge: number, other: number):
   const meeting = meetingOfEdges(outline, edge, other);
   if (meeting === undefined) return undefined;
 
-  const point = shown(typeof meeting === "string" ? outline.start[other]! : meeting);
+  const point = meetingText(outline, edge, other, meeting);
   if (meeting === "overlap") return sharedEdgeText(hole, ring, point);
   if (meeting === "cross") return overreachText(hole, ring, point);
   const valid =
@@ -74,6 +74,14 @@ function pathThrough(outline: Outline, edge: number, p: Corner): [before: Corner
 function meetingOfEdges(outline: Outline, edge: number, other: number): Meeting {
   const { start } = outline;
   return meetingOf(start[edge]!, endOf(outline, edge), start[other]!, endOf(outline, other));
+}
+
+/** Formats the point in which two edges meet: the crossing, the common point, or the start of the second edge if they overlap. */
+function meetingText(outline: Outline, edge: number, other: number, meeting: NonNullable<Meeting>): string {
+  const { start } = outline;
+  if (meeting === "overlap") return shown(start[other]!);
+  if (meeting !== "cross") return shown(meeting);
+  return shown(crossingOf(start[edge]!, endOf(outline, edge), start[other]!, endOf(outline, other)));
 }
 
 function shown([lng, lat]: Corner): string {

@@ -36,6 +36,19 @@ export function meetingOf(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
   return "cross";
 }
 
+/** Returns the point in which the segments a to b and c to d cross, rounded to six decimals. */
+export function crossingOf(a: Corner, b: Corner, c: Corner, d: Corner): Corner {
+  const [dx, dy, ex, ey] = [b[0] - a[0], b[1] - a[1], d[0] - c[0], d[1] - c[1]];
+  const share = ((c[0] - a[0]) * ey - (c[1] - a[1]) * ex) / (dx * ey - dy * ex);
+  // The denominator of almost parallel segments can underflow.
+  if (!Number.isFinite(share)) return c;
+  return [rounded(a[0] + share * dx), rounded(a[1] + share * dy)];
+}
+
+function rounded(degrees: number): number {
+  return Math.round(degrees * 1e6) / 1e6;
+}
+
 function meetingOnOneLine(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
   const from = later(earlier(a, b), earlier(c, d));
   const to = earlier(later(a, b), later(c, d));

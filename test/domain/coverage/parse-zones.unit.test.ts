@@ -101,7 +101,7 @@ const wide = (from: string, to: string) =>
 const WRITE = "write [longitude, latitude], in that order";
 const OPEN = `${OUTER} is not closed; repeat its first position as its last`;
 const CROSSED = ring("0 0, 1 1, 1 0, 0 1, 0 0");
-const CROSSES = `${OUTER} crosses itself near [0, 0]; redraw it so that its edges meet only at their ends`;
+const CROSSES = `${OUTER} crosses itself near [0.5, 0.5]; redraw it so that its edges meet only at their ends`;
 const POSITIONS: unknown[] = SQUARE;
 const atPosition = (index: number, position: unknown) => polygon(POSITIONS.with(index, position));
 const multi = (...coordinates: unknown[]) => featureOf({ type: "MultiPolygon", coordinates });
