@@ -10,9 +10,11 @@ import { RpcButton, SecretDialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { numberText } from "../ui/format.ts";
 import { Empty, Section } from "../ui/page.tsx";
-import { QrCode } from "../ui/qr-code.tsx";
+import { lazily } from "../ui/lazily.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
+
+const QrCode = lazily(() => import("../ui/qr-code.tsx").then((it) => it.QrCode));
 
 const { createCourierLink, listCourierLinks, revokeCourierLink } = CourierService.method;
 
