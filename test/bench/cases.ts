@@ -1,3 +1,4 @@
+import { couriers } from "./cases/couriers.ts";
 import { distribution } from "./cases/distribution.ts";
 import { feed } from "./cases/feed.ts";
 import { objective } from "./cases/objective.ts";
@@ -63,6 +64,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   feed: { title: "From a booking to the feed", measure: feed },
   webhooks: { title: "Webhooks", measure: webhooks },
   objective: { title: "The service-level objective", measure: objective },
+  couriers: { title: "2,000 couriers on one core", measure: couriers },
   start: { title: "Start and memory", measure: startAndMemory },
 };
 
