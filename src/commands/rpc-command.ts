@@ -112,7 +112,7 @@ export function fieldOption(field: DescField, flags: string, description: string
   if (names.length > 0) return option.choices(names);
   if (field.scalar === ScalarType.BOOL) return option;
   const isText = field.scalar === ScalarType.STRING;
-  // Ids and versions start at 1 and have no rule.
+  // Integer fields without a validation rule are ids and versions, which start at 1.
   const digits = type.case === undefined ? /^[1-9]\d{0,15}$/ : /^\d{1,16}$/;
   return option.argParser((text) => {
     if (!isText && !digits.test(text)) throw new InvalidArgumentError("It must be a whole number.");

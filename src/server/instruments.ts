@@ -13,13 +13,13 @@ import { type Purged, PURGES } from "./purges.ts";
 /** Functions that record metrics for `/metrics`. They are called throughout the service. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
-/** Bucket limits in seconds. Waits for writes and connections take at most 2 s. */
+/** Histogram bucket bounds, in seconds. Waits for writes and connections take at most 2 s. */
 const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
-/** Bucket limits in seconds. A payment provider call takes at most 10 s. */
+/** Histogram bucket bounds, in seconds. A payment provider call takes at most 10 s. */
 const PROVIDER_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Bucket limits in seconds. A geocoder request takes at most 1 s. */
+/** Histogram bucket bounds, in seconds. A geocoder request takes at most 1 s. */
 const GEOCODER_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-/** Bucket limits in members. Groups have at most 64 to 200 members, depending on the kind. */
+/** Histogram bucket bounds, in members. The maximum group size is 64 to 200, depending on the kind. */
 const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128];
 
 export function createInstruments(registry: Registry) {

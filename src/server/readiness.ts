@@ -1,7 +1,7 @@
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
- * Creates the readiness of a process, which begins in the phase "starting". An open service without a tariff is not
+ * Creates a tracker of the process's readiness. Its first phase is "starting". An open service without a tariff is not
  * ready, but serves calls that need no tariff, such as publishing the first one.
  *
  * @param tariffVersion returns the version in force, `undefined` if there is none

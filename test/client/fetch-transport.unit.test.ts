@@ -32,7 +32,7 @@ async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
 const EMPTY = () => new Response("", { headers: { "content-type": "application/proto" } });
 
 test('refuses a redirect, also if fetch does not support redirect: "error"', async () => {
-  // Behaves like Cloudflare's workers.
+  // Like Cloudflare Workers, throws for `redirect: "error"`.
   const { client } = clientOf((_, { redirect }) => {
     if (redirect === "error") throw new TypeError("Invalid redirect value");
     return redirect === "manual" ? Response.redirect("https://elsewhere.example.org") : EMPTY();

@@ -292,8 +292,8 @@ export declare type WatchEventsRequest = Message<"shipments.v1.WatchEventsReques
   types: string[];
 
   /**
-   * Whether to start with the next event instead of the first. Ignored if `after` is set. The first message then
-   * contains the current cursor.
+   * Whether to start with the next event instead of the first. If true, the first message contains the current
+   * cursor. Ignored if `after` is set.
    *
    * @generated from field: optional bool from_now = 3;
    */

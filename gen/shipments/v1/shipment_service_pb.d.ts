@@ -3120,7 +3120,7 @@ export declare type CreateCheckoutRequest = Message<"shipments.v1.CreateCheckout
   cancelUrl: string;
 
   /**
-   * Minutes until the payment page expires, 35 to 1430. Defaults to 1430. The expiry of an open page does not change.
+   * Minutes until the payment page expires, 35 to 1430. Defaults to 1430. Ignored if the shipment already has an open payment page.
    *
    * @generated from field: optional int32 expires_in_minutes = 4;
    */
@@ -3154,7 +3154,7 @@ export declare type CreateCheckoutRequestValid = Message<"shipments.v1.CreateChe
   cancelUrl: string;
 
   /**
-   * Minutes until the payment page expires, 35 to 1430. Defaults to 1430. The expiry of an open page does not change.
+   * Minutes until the payment page expires, 35 to 1430. Defaults to 1430. Ignored if the shipment already has an open payment page.
    *
    * @generated from field: optional int32 expires_in_minutes = 4;
    */
@@ -3592,7 +3592,7 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Records a failed attempt to pick up or deliver a shipment. The status does not change: try again, return the
-   * shipment or cancel it. Clears the ETA for the attempt. Fails after 20 attempts at the pickup, or 20 at the dropoff.
+   * shipment or cancel it. Clears `pickup_eta` or `dropoff_eta`, respectively. A shipment can have up to 20 failed pickups and 20 failed deliveries.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordAttempt
    */

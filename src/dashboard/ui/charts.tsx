@@ -62,7 +62,7 @@ export function LineChart(props: LineChartProps) {
           onPointerMove={read}
           onPointerDown={read}
           onPointerLeave={({ pointerType }) => {
-            // A reading by touch, or of the focused chart, stays visible.
+            // Keeps the values visible after a touch, and while the chart has the keyboard focus.
             const isKept = pointerType !== "mouse" || document.activeElement === reader.current;
             if (!isKept) setActive(undefined);
           }}

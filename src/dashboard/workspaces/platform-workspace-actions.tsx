@@ -113,7 +113,7 @@ export function PaymentsButton(props: ActionProps) {
       request={{ workspace: id, paymentProvider: "manual" }}
       done="Payments connected."
     >
-      <p>The workspace can book, and records its customers’ payments manually.</p>
+      <p>The workspace will be able to book shipments. Its members record customer payments manually.</p>
     </RpcButton>
   ) : (
     <RpcButton

@@ -89,7 +89,7 @@ const SET_NOT_REFUNDED = `
 /** Queues an update of a payment's refund time, null if the payment is not refunded. */
 export function setRefunded(tx: Transaction, { workspace, reference }: ShipmentKey, at: Date | null): void {
   if (at === null) void tx.send(SET_NOT_REFUNDED, [workspace, reference]);
-  // The statement keeps the refund after the payment, because clocks of two processes can differ.
+  // The refund time is never before the payment time, although the clocks of two processes can differ.
   else void tx.send(SET_REFUNDED, [workspace, reference, at.toISOString()]);
 }
 

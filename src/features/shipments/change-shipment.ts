@@ -55,7 +55,7 @@ export interface Change<Facts = unknown, Made = unknown> {
   change(row: ShipmentRow, facts: Facts, at: Date): Changed<Made> | Promise<Changed<Made>>;
   write?(tx: Transaction, made: Made): void;
   /**
-   * Returns the fields to record in the audit log, before and after the change. Without it, the
+   * Returns the fields to compare for the audit log. Called with the row before and after the change. If omitted, the
    * change is not audited.
    */
   audited?(row: ShipmentRow): Readonly<Record<string, unknown>>;

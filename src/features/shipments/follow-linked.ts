@@ -6,7 +6,7 @@ import { findLinked, type TrackingDeps } from "./find-tracked.ts";
  * Subscribes to changes of a shipment by its tracking link. Returns `undefined` for an invalid link.
  *
  * @param changed called after each change. `isOver` is true for the last change.
- * @returns a function that unsubscribes, omitted if the status is already final
+ * @returns an object whose `stop` unsubscribes. Without `stop` if the status is already final
  */
 export async function followLinked(
   link: string,

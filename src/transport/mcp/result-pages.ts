@@ -67,6 +67,6 @@ export function pageNotes(
   { shown, requested }: { readonly shown: number; readonly requested: number },
 ): readonly string[] {
   if (next === undefined) return [];
-  const reason = shown < requested ? `Only ${shown} of ${requested} fit, because a result has at most 20 kB. ` : "";
+  const reason = shown < requested ? `Only ${shown} of ${requested} fit, because results are limited to 20 kB. ` : "";
   return [`${reason}More follow: repeat the call with ${argument} set to ${JSON.stringify(next)}.`];
 }

@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 3;
 const Request = z.strictObject({
   query: z.string().trim().min(1).max(200).describe("Search terms, such as `refund dispute`."),
   limit: z.int().min(1).max(10).default(DEFAULT_LIMIT).describe("Maximum number of sections, 1 to 10. Default: 3."),
-  page_token: z.string().optional().describe("Continues a list: the next_page_token of the previous page."),
+  page_token: z.string().optional().describe("The next_page_token of the previous page."),
 });
 
 const Response = z.object({

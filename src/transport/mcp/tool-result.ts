@@ -22,7 +22,7 @@ const DATA =
 export function toResult(json: JsonObject, notes: readonly string[]): CallToolResult {
   const structuredContent = bounded({ notice: resultNote(notes), ...(withoutUnset(json) as JsonObject) }, (length) =>
     resultNote([
-      `Texts of more than ${length} characters are truncated, because a result has at most 20 kB. The dashboard and the API return the full texts.`,
+      `Texts longer than ${length} characters are truncated, because results are limited to 20 kB. The dashboard and the API return the full texts.`,
       ...notes,
     ]),
   );

@@ -41,7 +41,7 @@ const IDEMPOTENCY_KEY = {
 
 const PAGE_TOKEN = {
   type: "string",
-  description: "Continues a list: the next_page_token of the previous page, with the same arguments.",
+  description: "The next_page_token of the previous page. Repeat the other arguments.",
 };
 
 /**

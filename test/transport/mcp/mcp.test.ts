@@ -332,7 +332,7 @@ describe("a result is limited", () => {
       listed.push(...page.json.data.map((it: { reference: string }) => it.reference));
       token = page.json.next_page_token;
       const { length } = page.json.data;
-      const expectedNote = `Only ${length} of 10 fit, because a result has at most 20 kB.`;
+      const expectedNote = `Only ${length} of 10 fit, because results are limited to 20 kB.`;
       expect(page.json.notice).toBe(token === "" ? RESULT_NOTE : `${expectedNote} ${continues("page_token", token!)}`);
     } while (token !== "");
     expect(listed).toEqual(references);
@@ -351,7 +351,7 @@ describe("a result is limited", () => {
     expect(booked.bytes).toBeLessThanOrEqual(20_000);
     const short = `${"\u00e9".repeat(100)}… (400 more characters)`;
     expect(booked.json).toMatchObject({
-      notice: `Texts of more than 100 characters are truncated, because a result has at most 20 kB. The dashboard and the API return the full texts. ${RESULT_NOTE}`,
+      notice: `Texts longer than 100 characters are truncated, because results are limited to 20 kB. The dashboard and the API return the full texts. ${RESULT_NOTE}`,
       data: { dropoff_address: short, metadata: { "note 7": short } },
     });
   });
@@ -385,7 +385,7 @@ describe("a list without its own paging", async () => {
     const route = { pickup_lat: 52.5, pickup_lng: 13.4, dropoff_lat: 52.4, dropoff_lng: 13.5 };
     const args = { ...route, weight_kg: 2, days: 14, from_date: "2030-01-01" };
     const { items, notes } = await readAll("list_pickup_slots", args, ["data"]);
-    expect(notes[0]).toMatch(/^Only \d+ of 560 fit, because a result has at most 20 kB\. More/);
+    expect(notes[0]).toMatch(/^Only \d+ of 560 fit, because results are limited to 20 kB\. More/);
     const { body } = await own.as(apiKey).listPickupSlots(args);
     expect(items).toEqual(withoutUnset(body.data));
   });

@@ -847,7 +847,7 @@ export declare type UploadTariffZonesRequest = Message<"shipments.admin.v1.Uploa
   offset?: bigint | undefined;
 
   /**
-   * The chunk: UTF-8 text, which can end anywhere. At most 64 MiB together with all previous chunks.
+   * Chunk of the GeoJSON document, split at any character. At most 64 MiB together with all previous chunks.
    *
    * @generated from field: bytes data = 4;
    */
@@ -881,7 +881,7 @@ export declare type UploadTariffZonesRequestValid = Message<"shipments.admin.v1.
   offset?: bigint | undefined;
 
   /**
-   * The chunk: UTF-8 text, which can end anywhere. At most 64 MiB together with all previous chunks.
+   * Chunk of the GeoJSON document, split at any character. At most 64 MiB together with all previous chunks.
    *
    * @generated from field: bytes data = 4;
    */

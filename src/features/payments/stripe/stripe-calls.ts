@@ -66,7 +66,7 @@ export function createStripeCalls({
 
   async function clientFor({ mode, ownKey }: ModeAccess): Promise<Stripe> {
     const key = ownKey ?? platforms[mode]?.secretKey;
-    if (key === undefined) throw new ProviderRefused("The platform has no account.", "other");
+    if (key === undefined) throw new ProviderRefused("The platform has no Stripe account for this mode.", "other");
     const { default: StripeLibrary } = await library.get();
     const client =
       clients.get(key) ??

@@ -33,7 +33,7 @@ export async function publishTariff(
   const checked = await checkRequested(request, deps);
   const method = TariffService.method.publishTariff;
   const publishing = withIdempotency(deps.em, { method, request, call }, async (tx) => {
-    // Thrown only if there is no stored response, because a repeated call finds no draft.
+    // Checked after the lookup of the stored response: publishing deletes the draft, so a retry finds only the response.
     if (checked === undefined) throw draftNotFoundError();
     return publishChecked(tx, request, call, checked);
   });
