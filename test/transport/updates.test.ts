@@ -101,6 +101,7 @@ const UPDATES: readonly Update[] = [
     name: "courier",
     make: async () => {
       const texts = {
+        email: "ada@example.org",
         phone: "+12125550123",
         vehicle: "Bike",
         external_id: `courier${made++}`,
@@ -111,6 +112,7 @@ const UPDATES: readonly Update[] = [
     },
     values: {
       name: "Grace",
+      email: "grace@example.org",
       phone: "+12125550124",
       vehicle: "Van",
       // Unique in the workspace.
@@ -120,7 +122,7 @@ const UPDATES: readonly Update[] = [
       locale: "fr",
       note: "Late\nshift",
     },
-    cleared: { phone: null, vehicle: null, external_id: null, locale: null, note: null },
+    cleared: { email: null, phone: null, vehicle: null, external_id: null, locale: null, note: null },
   },
   {
     method: WorkspaceService.method.updateWorkspace,

@@ -59,6 +59,7 @@ const changing = fc
     dropoffAddress: text,
     dropoffLat: coordinate(90),
     dropoffLng: coordinate(180),
+    dropoffZone: maybe(text),
     weightKg: fc.double({ min: 0.01, max: 1e6, noNaN: true }),
     distanceKm: fc.double({ min: 0, max: 20_000, noNaN: true }),
     distanceFeeMinor: minor,
