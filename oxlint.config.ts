@@ -88,7 +88,7 @@ const FLOORS: readonly Floor[] = [
       "features/reports": `features/shipments/{shipment.entity,shipment-deps,shipment-message,shipment-row}.ts
         features/api-keys/api-keys.ts features/people/mail-backlog.ts
         features/operators/operator.entity.ts features/operators/operator-key.entity.ts
-        features/slots/busy-slots.ts features/tariffs/versions/{load-version,tariff-cache}.ts features/workspaces/*`,
+        features/slots/upcoming-slots.ts features/tariffs/versions/{load-version,tariff-cache}.ts features/workspaces/*`,
       "features/webhooks": "features/{events,idempotency,workspaces}/* pipeline/tracer.ts",
       "features/couriers": "features/{audit,mails,workspaces}/*",
       "features/customers": "features/{idempotency,workspaces}/*",

@@ -94,5 +94,8 @@ describeDashboard("slots", (dashboard) => {
     await expectWellShown(attention, "attention-slots", ["360-dark"]);
     await attention.getByRole("link", { name: "tokyo" }).click();
     await expect.poll(() => attention.getByLabel("Schedule").inputValue()).toBe("tokyo");
+    await attention.goto("/platform");
+    await attention.getByRole("row", { name: "tokyo 1 of 2 shipments" }).waitFor();
+    await expectWellShown(attention, "platform-slots", ["360-dark"]);
   });
 });

@@ -1,12 +1,15 @@
 import {
   PlatformReportService,
+  type SlotUse,
   type WorkspaceBookings,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
+import { SlotCapacityUnit } from "../../../gen/shipments/v1/window_pb.js";
 import { shownWith, useRpc } from "../api/use-query.ts";
 import { Spend } from "../ui/spend.tsx";
 import { paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange, today } from "../ui/days.tsx";
-import { numberText } from "../ui/format.ts";
+import { BarList } from "../ui/charts.tsx";
+import { numberText, shareText } from "../ui/format.ts";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
@@ -22,12 +25,13 @@ export function PlatformPage() {
     <Page title="Platform" note={<span class="minor">All workspaces, by day in UTC</span>}>
       <DayRange now={now} />
       <QueryView query={shownWith(overview, before)} labels={DAY_LABELS}>
-        {({ data, topWorkspaces }) => {
+        {({ data, topWorkspaces, slots }) => {
           const comparison = data && { overview: data, before: before.data?.data, today: now };
           return (
             comparison && (
               <div class="stack">
                 <OverviewFigures {...comparison} />
+                {slots.length > 0 && <SlotUses slots={slots} />}
                 <Busiest workspaces={topWorkspaces} />
                 <OverviewCharts {...comparison} />
               </div>
@@ -36,6 +40,24 @@ export function PlatformPage() {
         }}
       </QueryView>
     </Page>
+  );
+}
+
+/** Shows how much of the capacity of upcoming slots is taken. */
+function SlotUses({ slots }: { readonly slots: readonly SlotUse[] }) {
+  return (
+    <Section title="Slots" actions={<a href={paths.slots()}>All slots</a>}>
+      <BarList
+        label="Taken capacity of the slots that start within 24 hours"
+        full={1}
+        points={slots.map(({ schedule, unit, capacity, taken }) => {
+          const share = capacity === 0 ? 1 : taken / capacity;
+          const unitText = unit === SlotCapacityUnit.KILOGRAMS ? "kg" : "shipments";
+          const text = `${numberText(taken)} of ${numberText(capacity)} ${unitText} · ${shareText(share)}`;
+          return { label: schedule, value: share, text };
+        })}
+      />
+    </Section>
   );
 }
 

@@ -262,9 +262,14 @@ function Values({ label, points, before = [], names }: Pick<LineChartProps, "lab
 }
 
 /** Shows each value as a bar with its name and formatted value. Values must not be negative. */
-export function BarList(props: { readonly label: string; readonly points: readonly Point[] }) {
+export function BarList(props: {
+  readonly label: string;
+  readonly points: readonly Point[];
+  /** Value of a full bar. Default: the largest value. */
+  readonly full?: number;
+}) {
   const { label, points } = props;
-  const max = Math.max(...points.map(({ value }) => value), 0) || 1;
+  const max = props.full ?? (Math.max(...points.map(({ value }) => value), 0) || 1);
   return (
     <table class="chart bar-list">
       <caption>{label}</caption>
@@ -274,7 +279,7 @@ export function BarList(props: { readonly label: string; readonly points: readon
             <th scope="row">{name}</th>
             <td class="bar-room">
               <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-                <rect class="bar" width={(value / max) * 100} height={1} />
+                <rect class="bar" width={Math.min(value / max, 1) * 100} height={1} />
               </svg>
             </td>
             <td>{text}</td>

@@ -48,7 +48,7 @@ export interface Calendar {
 }
 
 export const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** Maximum number of cached slots per tariff, at about 500 bytes each. Each date counts as an additional slot. */
 const MAX_KEPT_SLOTS = 100_000;

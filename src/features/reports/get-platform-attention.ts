@@ -4,11 +4,12 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { DAY_MS } from "../../domain/schedule/calendar.ts";
 import type { RecordOf } from "../../json/records.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { OperatorKey } from "../operators/operator-key.entity.ts";
 import { Operator } from "../operators/operator.entity.ts";
-import { loadBusySlots } from "../slots/busy-slots.ts";
+import { calendarsOf, loadBusySlots } from "../slots/upcoming-slots.ts";
 import { loadMailBacklog } from "../people/mail-backlog.ts";
 import { loadVersionInForce } from "../tariffs/versions/load-version.ts";
 import { STOPPED } from "../workspaces/payment-connection.entity.ts";
@@ -84,7 +85,6 @@ async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>>
   };
 }
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
  * Range of failure durations that are reported to operators, in milliseconds. Workspaces see failing webhooks
  * immediately. Webhooks that have failed for more than 14 days count as abandoned.
@@ -120,16 +120,9 @@ async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subj
   };
 }
 
-/** Time before a slot at which it needs attention, in milliseconds. */
-const SLOT_MS = DAY_MS;
-
 async function loadSlots(em: EntityManager, tariffs: HealthDeps["tariffs"], now: Date): Promise<Listed<Subject>> {
-  const kind = "busy_slot";
-  const nowMs = now.getTime();
-  if (tariffs.currentVersion() === undefined) return { kind, count: 0 };
-  const span = { startMs: nowMs, endMs: nowMs + SLOT_MS };
-  const busy = await loadBusySlots(em, tariffs.current().pricing.calendars ?? [], span);
-  return { kind, subjects: busy.map(({ schedule, startMs }) => ({ name: schedule, at: startMs })) };
+  const busy = await loadBusySlots(em, calendarsOf(tariffs), now.getTime());
+  return { kind: "busy_slot", subjects: busy.map(({ schedule, startMs }) => ({ name: schedule, at: startMs })) };
 }
 
 async function withOwners(em: EntityManager, data: ReturnType<typeof attentionTo<Subject>>) {

@@ -8,6 +8,8 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { bookedMessage, overviewMessage, type Booked, type BookedOnDay, type QuotesOnDay } from "./overview.ts";
 import { parseReportDays, type ReportDays } from "./report-days.ts";
+import { calendarsOf, loadSlotUse } from "../slots/upcoming-slots.ts";
+import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import type { ReportCache } from "./report-cache.ts";
 
 const SUMS = `
@@ -46,6 +48,7 @@ export interface PlatformOverviewDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
   readonly platformOverviews: ReportCache<GetPlatformOverviewResponse>;
+  readonly tariffs: Pick<TariffCache, "current" | "currentVersion">;
 }
 
 /**
@@ -63,7 +66,10 @@ export async function getPlatformOverview(
   return deps.platformOverviews.get(key, () => loadOverview(days, deps));
 }
 
-async function loadOverview(days: ReportDays, { em, now }: PlatformOverviewDeps): Promise<GetPlatformOverviewResponse> {
+async function loadOverview(
+  days: ReportDays,
+  { em, now, tariffs }: PlatformOverviewDeps,
+): Promise<GetPlatformOverviewResponse> {
   const dates = [days.dates[0], days.dates.at(-1)];
   const booked = await runStatement<BookedOnDay>(em, BOOKED, dates);
   const top = await runStatement<{ workspace: number }>(em, TOP, dates);
@@ -77,5 +83,6 @@ async function loadOverview(days: ReportDays, { em, now }: PlatformOverviewDeps)
       const rows = own.get(id);
       return rows === undefined ? [] : [{ workspace: BigInt(id), name: rows[0]!.name, ...bookedMessage(rows) }];
     }),
+    slots: await loadSlotUse(em, calendarsOf(tariffs), now().getTime()),
   });
 }

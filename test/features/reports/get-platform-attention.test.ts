@@ -98,7 +98,7 @@ test("lists operators' expiring keys, the next to expire first", async () => {
   expect(await attention()).toEqual([]);
 });
 
-test("lists slots of the next 24 hours that are nearly full, or exceed the alert of their schedule", async () => {
+test("lists slots of the next 24 hours that are nearly full or exceed the alert of their schedule, and the overview sums them up", async () => {
   const { twin } = await service.addWorkspace();
   const schedules = [
     scheduleOf({ slot_minutes: 60, capacity: 10 }),
@@ -136,4 +136,8 @@ test("lists slots of the next 24 hours that are nearly full, or exceed the alert
   const set = await addSlot(21, 2, { name: "open", capacity: 2 });
   const report = await eventually("the tariff is in use", async () => (await attention())[0] && attention());
   expect(report).toEqual([need("busy_slot", set, open, late)]);
+  expect((await as.getPlatformOverview()).body.slots).toEqual([
+    { schedule: "day", unit: "shipments", capacity: 100, taken: 39 },
+    { schedule: "open", unit: "shipments", capacity: 2, taken: 2 },
+  ]);
 });

@@ -59,6 +59,7 @@ test("an operator reads the bookings of all workspaces, and the ten workspaces w
         return { workspace, name: "Test", ...figures(2, 0, dollars(25.38)) };
       }),
     ],
+    slots: [],
   });
 });
 

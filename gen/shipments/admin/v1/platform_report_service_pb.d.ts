@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Overview, OverviewValid, Revenue } from "../../v1/report_pb.js";
+import type { SlotCapacityUnit } from "../../v1/window_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -54,6 +55,13 @@ export declare type GetPlatformOverviewResponse = Message<"shipments.admin.v1.Ge
    * @generated from field: repeated shipments.admin.v1.WorkspaceBookings top_workspaces = 2;
    */
   topWorkspaces: WorkspaceBookings[];
+
+  /**
+   * Use of the slots with a capacity that start within 24 hours from now, by schedule. Does not depend on the period.
+   *
+   * @generated from field: repeated shipments.admin.v1.SlotUse slots = 3;
+   */
+  slots: SlotUse[];
 };
 
 /**
@@ -71,6 +79,13 @@ export declare type GetPlatformOverviewResponseValid = Message<"shipments.admin.
    * @generated from field: repeated shipments.admin.v1.WorkspaceBookings top_workspaces = 2;
    */
   topWorkspaces: WorkspaceBookingsValid[];
+
+  /**
+   * Use of the slots with a capacity that start within 24 hours from now, by schedule. Does not depend on the period.
+   *
+   * @generated from field: repeated shipments.admin.v1.SlotUse slots = 3;
+   */
+  slots: SlotUseValid[];
 };
 
 /**
@@ -78,6 +93,49 @@ export declare type GetPlatformOverviewResponseValid = Message<"shipments.admin.
  * Use `create(GetPlatformOverviewResponseSchema)` to create a new message.
  */
 export declare const GetPlatformOverviewResponseSchema: GenMessage<GetPlatformOverviewResponse, {validType: GetPlatformOverviewResponseValid}>;
+
+/**
+ * Capacity of a schedule's slots, and the part that is taken. Test mode is excluded.
+ *
+ * @generated from message shipments.admin.v1.SlotUse
+ */
+export declare type SlotUse = Message<"shipments.admin.v1.SlotUse"> & {
+  /**
+   * Name of the schedule.
+   *
+   * @generated from field: string schedule = 1;
+   */
+  schedule: string;
+
+  /**
+   * Unit of `capacity` and `taken`.
+   *
+   * @generated from field: shipments.v1.SlotCapacityUnit unit = 2;
+   */
+  unit: SlotCapacityUnit;
+
+  /**
+   * Sum of the capacities.
+   *
+   * @generated from field: double capacity = 3;
+   */
+  capacity: number;
+
+  /**
+   * Amount that is booked or held. More than the capacity if slots were lowered below their bookings.
+   *
+   * @generated from field: double taken = 4;
+   */
+  taken: number;
+};
+
+export declare type SlotUseValid = SlotUse;
+
+/**
+ * Describes the message shipments.admin.v1.SlotUse.
+ * Use `create(SlotUseSchema)` to create a new message.
+ */
+export declare const SlotUseSchema: GenMessage<SlotUse, {validType: SlotUseValid}>;
 
 /**
  * Bookings of one workspace in the period.
