@@ -45,9 +45,6 @@ const UPSERT = `
   do update set lat = excluded.lat, lng = excluded.lng, measured_at = excluded.measured_at
   where excluded.measured_at - courier_place.measured_at >= interval '5 seconds'`;
 
-/** Commits without waiting for the disk, because the next report replaces a location that a crash loses. */
-const WITHOUT_SYNC = "set local synchronous_commit = off";
-
 interface Found extends ShipmentState {
   readonly index: number;
   readonly version: number;
@@ -71,10 +68,7 @@ export const COURIER_PLACES = {
       const state = byIndex.get(index);
       return state !== undefined && transition("locate", state).next !== undefined;
     });
-    if (accepted.length > 0) {
-      await runStatement(em, WITHOUT_SYNC);
-      await runStatement(em, UPSERT, [workspaceId, JSON.stringify(accepted)]);
-    }
+    if (accepted.length > 0) await runStatement(em, UPSERT, [workspaceId, JSON.stringify(accepted)]);
     const results = places.map(({ shipment }, index) => {
       const state = byIndex.get(index);
       if (state === undefined) return refusedResult(shipment, shipmentNotFoundError(shipment));
