@@ -294,7 +294,7 @@ export const REASONS = {
       "Revoke a link.",
     ],
     COURIER_EMAIL_MISSING: [
-      "email: The courier has no email address. Add one, or share the link.",
+      "email: The courier has no email address. Add one, or create a link without send_email and share it.",
       "Set `email`, or omit `send_email`.",
     ],
     EMAIL_UNAVAILABLE: [
@@ -350,7 +350,7 @@ export const REASONS = {
       "Book a quote, or wait.",
     ],
     COURIER_EMAIL_LIMIT: [
-      "email: The courier or the workspace has reached its limit of emails. Wait a few minutes, or share the link.",
+      "email: The courier or the workspace has reached its limit of emails. Wait up to an hour, or create a link without send_email and share it.",
       "Wait, or omit `send_email`.",
     ],
     SIMULATION_LIMIT: [

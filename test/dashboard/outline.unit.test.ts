@@ -56,6 +56,16 @@ test("a ring with too few corners is removed, with its holes, and the last ring 
   expect(ringsOf(halfDrawn)).toEqual(["0,0"]);
 });
 
+test("undo and redo restore which ring is drawn, and a move of a removed corner changes nothing", () => {
+  const triangle = run(editOf([]), add("0 0, 4 0, 4 4"), { type: "finish" });
+  const removed = run(triangle, { type: "remove", ring: 0, index: 0 });
+  expect(removed.drawn).toBe(0);
+  expect(run(removed, { type: "undo" }).drawn).toBe(undefined);
+  expect(run(removed, { type: "undo" }, { type: "redo" }).drawn).toBe(0);
+  const move = { type: "move", ring: 0, index: 2, corner: [9, 9] } as const;
+  expect(run(removed, move)).toEqual(removed);
+});
+
 const BORDER: readonly Corner[] = ring("0 0, 4 0, 4 4, 0 4");
 
 test.each([

@@ -60,7 +60,8 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
   deliveries?: Deliveries | undefined;
 
   /**
-   * Deliveries by courier, the 50 with the most bookings, the most first. Empty in platform reports.
+   * Deliveries by the name of the courier, the 50 with the most bookings, in descending order. Shipments without a courier
+   * come last. Empty in platform reports.
    *
    * @generated from field: repeated shipments.v1.Deliveries couriers = 7;
    */
@@ -124,7 +125,8 @@ export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
   deliveries?: DeliveriesValid | undefined;
 
   /**
-   * Deliveries by courier, the 50 with the most bookings, the most first. Empty in platform reports.
+   * Deliveries by the name of the courier, the 50 with the most bookings, in descending order. Shipments without a courier
+   * come last. Empty in platform reports.
    *
    * @generated from field: repeated shipments.v1.Deliveries couriers = 7;
    */

@@ -102,7 +102,9 @@ const REFERENCE = /SHP-[0-9A-Z]{12}/;
 
 /** Returns the command that repeats a request. Bodies are not logged. */
 function curlCommand(path: string, isTest: boolean): string {
-  const [verb, address] = path.split(" ") as [string, string];
+  const verb = path.split(" ", 1)[0]!;
+  // The path contains text of the caller, which must not end the quotes of the shell.
+  const address = encodeURI(path.slice(verb.length + 1)).replaceAll("'", "%27");
   const body = verb === "GET" ? "" : ` \\\n  -H 'content-type: application/json' -d @body.json`;
   return `curl -sS -X ${verb} '${location.origin}${address}' \\\n  -H 'authorization: Bearer ${isTest ? "shp_test_..." : "shp_..."}'${body}`;
 }

@@ -62,6 +62,7 @@ export function OutlineEditor(props: OutlineEditorProps) {
     const point = view.current!.latLngAt(spot);
     if (point) dispatch({ type: "move", ...corner, corner: snap(rounded(point), reach).corner });
   };
+  const isChosenShown = shown.some((handle) => !handle.isMiddle && isAt(handle, chosen));
   return (
     <ZoneMap {...{ label, layers, sketch, inView }} onPick={drawn === undefined ? undefined : add} onDraw={draw}>
       <ul
@@ -73,7 +74,7 @@ export function OutlineEditor(props: OutlineEditorProps) {
       >
         {shown.map((handle, i) => {
           const isChosen = !handle.isMiddle && isAt(handle, chosen);
-          const isReached = isChosen || (i === 0 && chosen === undefined);
+          const isReached = isChosen || (i === 0 && !isChosenShown);
           return <HandleItem key={handle.key} {...{ handle, isChosen, isReached }} choose={props.choose} />;
         })}
       </ul>
@@ -148,11 +149,10 @@ function handlesIn(
   const [width, height] = map.size();
   const taken = new Set<string>();
   const isFree = ([x, y]: Spot) => {
-    const cells = [-1, 0, 1].flatMap((dx) =>
-      [-1, 0, 1].map((dy) => `${Math.round(x / APART) + dx} ${Math.round(y / APART) + dy}`),
-    );
-    if (x < 0 || y < 0 || x > width || y > height || taken.has(cells[4]!)) return false;
-    for (const cell of cells) taken.add(cell);
+    if (x < 0 || y < 0 || x > width || y > height) return false;
+    const [column, row] = [Math.round(x / APART), Math.round(y / APART)];
+    if (taken.has(`${column} ${row}`)) return false;
+    for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) taken.add(`${column + dx} ${row + dy}`);
     return true;
   };
   const all = outline.flatMap(({ corners }, ring) =>
@@ -239,6 +239,7 @@ function useDragging({ edit, dispatch, choose }: OutlineEditorProps, view: View,
       if (event.detail > 0 || !handleOf(event).isMiddle) return;
       const { corner } = handleOf(event);
       insert(corner, middleBefore(outline, corner));
+      dispatch({ type: "drop" });
       choose(corner);
     },
   };
@@ -259,6 +260,7 @@ function keysOfHandles({ edit, dispatch, chosen, choose }: OutlineEditorProps, v
   const insertAfter = ({ ring, index }: CornerAddress) => {
     const corner = { ring, index: index + 1 };
     dispatch({ type: "insert", ...corner, corner: middleBefore(outline, corner) });
+    dispatch({ type: "drop" });
     choose(corner);
   };
   const remove = (corner: CornerAddress) => {

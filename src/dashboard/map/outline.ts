@@ -20,13 +20,17 @@ export interface CornerAddress {
   readonly index: number;
 }
 
-/** The state of an outline editor. */
-export interface OutlineEdit {
+/** An outline, and the ring that is being drawn. */
+interface OutlineStep {
   readonly outline: Outline;
-  readonly past: readonly Outline[];
-  readonly future: readonly Outline[];
   /** Index of the ring to which new corners are added. `undefined` if none is being drawn. */
   readonly drawn: number | undefined;
+}
+
+/** The state of an outline editor. */
+export interface OutlineEdit extends OutlineStep {
+  readonly past: readonly OutlineStep[];
+  readonly future: readonly OutlineStep[];
   /** Whether the last change continues, so that the next move belongs to the same undo step. */
   readonly isMoving: boolean;
 }
@@ -45,7 +49,8 @@ export type OutlineAction =
   | { readonly type: "undo" }
   | { readonly type: "redo" };
 
-const MIN_CORNERS = 3;
+/** Minimum number of corners of a ring. */
+export const MIN_CORNERS = 3;
 /** Maximum number of steps that can be undone. */
 const MAX_STEPS = 200;
 
@@ -66,6 +71,8 @@ export function reduceOutline(edit: OutlineEdit, action: OutlineAction): Outline
     case "insert":
       return { ...changed(edit, withCorners(outline, action, 0, action.corner)), isMoving: true };
     case "move": {
+      // The corner may have been removed during the move.
+      if (outline[action.ring]?.corners[action.index] === undefined) return edit;
       const moved = withCorners(outline, action, 1, action.corner);
       return edit.isMoving ? { ...edit, outline: moved } : { ...changed(edit, moved), isMoving: true };
     }
@@ -75,15 +82,22 @@ export function reduceOutline(edit: OutlineEdit, action: OutlineAction): Outline
       return remove(edit, action);
     case "undo":
       if (past.length === 0) return edit;
-      return { outline: past.at(-1)!, past: past.slice(0, -1), future: [outline, ...future], drawn, isMoving: false };
+      return { ...past.at(-1)!, past: past.slice(0, -1), future: [{ outline, drawn }, ...future], isMoving: false };
     case "redo":
       if (future.length === 0) return edit;
-      return { outline: future[0]!, past: [...past, outline], future: future.slice(1), drawn, isMoving: false };
+      return { ...future[0]!, past: [...past, { outline, drawn }], future: future.slice(1), isMoving: false };
   }
 }
 
 function changed(edit: OutlineEdit, outline: Outline): OutlineEdit {
-  return { ...edit, outline, past: [...edit.past, edit.outline].slice(-MAX_STEPS), future: [], isMoving: false };
+  const { outline: before, drawn } = edit;
+  return {
+    ...edit,
+    outline,
+    past: [...edit.past, { outline: before, drawn }].slice(-MAX_STEPS),
+    future: [],
+    isMoving: false,
+  };
 }
 
 function add(edit: OutlineEdit, corners: readonly Corner[]): OutlineEdit {

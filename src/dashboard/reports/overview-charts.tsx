@@ -143,21 +143,23 @@ export function DeliveryReport({ overview }: Comparison) {
   if (deliveries === undefined || deliveries.bookings === 0n) return null;
   const { bookings, paid, pickedUp, delivered } = deliveries;
   const steps = [
-    ["Quoted by API", totals?.quotes ?? 0n],
-    ["Booked", bookings],
-    ["Paid", paid],
-    ["Picked up", pickedUp],
-    ["Delivered", delivered],
-  ] as const;
+    ...(totals?.quotes === undefined ? [] : [{ label: "Quoted by API", count: totals.quotes }]),
+    { label: "Booked", count: bookings },
+    ...[
+      { label: "Paid", count: paid },
+      { label: "Picked up", count: pickedUp },
+      { label: "Delivered", count: delivered },
+    ].map((step) => ({ ...step, share: ` · ${shareText(shareOf(step.count, bookings)!)}` })),
+  ];
   return (
     <>
       <section class="panel">
         <BarList
           label="From quote to delivery"
-          points={steps.map(([label, count], i) => ({
+          points={steps.map(({ label, count, share = "" }: { label: string; count: bigint; share?: string }) => ({
             label,
             value: Number(count),
-            text: countText(count) + (i > 1 ? ` · ${shareText(shareOf(count, bookings)!)}` : ""),
+            text: countText(count) + share,
           }))}
         />
       </section>

@@ -20,7 +20,7 @@ import {
   zonesText,
 } from "./tariff-zones.tsx";
 import { toast } from "../ui/toast.tsx";
-import { loadZones, uploadZones, zonesPath } from "./upload-zones.ts";
+import { loadZones, saveZones, uploadZones, zonesPath } from "./upload-zones.ts";
 import { type ListedZone, withoutZone, withSchedule, withZonesOf, type ZoneDocument } from "./zone-document.ts";
 import type { NoteUnsaved } from "./draft-text.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
@@ -128,10 +128,9 @@ function MarkedZone(props: {
   if (zone === undefined) return null;
   const { index, name } = zone;
   const remove = async () => {
-    await uploadZones(draft, new Blob([withoutZone(await loadZones(draft), index)]));
+    await saveZones(draft, withoutZone(await loadZones(draft), index)).finally(reloadAll);
     markZone(undefined);
     toast(`${name} deleted.`);
-    reloadAll();
   };
   return (
     <div class="actions marked-zone">
@@ -163,8 +162,8 @@ function ImportDialog({ draft }: { readonly draft: TariffDraft }) {
   const upload = async (form: FormData) => {
     const data = dataIn(form);
     try {
-      const all = textOf(form, "mode") === "add" ? await joined(await loadZones(draft), data) : data;
-      await uploadZones(draft, all, setDone);
+      if (textOf(form, "mode") === "add") await saveZones(draft, await joined(await loadZones(draft), data));
+      else await uploadZones(draft, data, setDone);
       markZone(undefined);
       toast(data instanceof File ? `Imported ${data.name}.` : "Imported the pasted text.");
     } finally {
@@ -202,9 +201,9 @@ function dataIn(form: FormData): Blob {
   throw fieldError("data", `The file has ${bytesText(file.size)}. The maximum is 64 MiB.`);
 }
 
-async function joined(text: string, added: Blob): Promise<Blob> {
+async function joined(text: string, added: Blob): Promise<string> {
   try {
-    return new Blob([withZonesOf(text, await added.text())]);
+    return withZonesOf(text, await added.text());
   } catch {
     throw fieldError("data", "Zones can be added only from one GeoJSON FeatureCollection to another.");
   }
@@ -257,7 +256,7 @@ function ZoneSchedules(props: Props) {
     const schedule = textOf(form, "schedule");
     try {
       const changedText = withSchedule(await loadZones(draft), zone === "" ? undefined : Number(zone), schedule);
-      await uploadZones(draft, new Blob([changedText]));
+      await saveZones(draft, changedText);
       toast("Zones saved.");
     } finally {
       reloadAll();

@@ -13,6 +13,17 @@ export async function loadZones(draft: TariffDraft): Promise<string> {
 /** Chunk size in bytes: large enough for few calls, small enough to show progress. */
 const CHUNK_BYTES = 1024 * 1024;
 
+/** Replaces a draft's zones with a text in one call, so that a failure keeps the old ones. */
+export async function saveZones(draft: { readonly id: bigint; readonly etag: string }, text: string): Promise<void> {
+  await putZones(draft, 0, new Blob([text]));
+}
+
+async function putZones({ id, etag }: { readonly id: bigint; readonly etag: string }, offset: number, chunk: Blob) {
+  const query = new URLSearchParams({ offset: String(offset), etag });
+  const response = await putChunk(`${zonesPath({ id })}?${query.toString()}`, "application/geo+json", chunk);
+  return (response as { readonly data: { readonly etag: string } }).data.etag;
+}
+
 /**
  * Replaces a draft's zones with a file, uploaded in consecutive chunks. The first chunk discards the old zones.
  *
@@ -30,9 +41,7 @@ export async function uploadZones(
   do {
     progress(file.size === 0 ? 0 : offset / file.size);
     const chunk = file.slice(offset, offset + CHUNK_BYTES);
-    const query = new URLSearchParams({ offset: String(offset), etag });
-    const response = await putChunk(`${zonesPath(draft)}?${query.toString()}`, "application/geo+json", chunk);
-    etag = (response as { readonly data: { readonly etag: string } }).data.etag;
+    etag = await putZones({ id: draft.id, etag }, offset, chunk);
     offset += chunk.size;
   } while (offset < file.size);
 }

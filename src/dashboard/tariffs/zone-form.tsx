@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
-import { useAction } from "../api/use-action.ts";
+import { reloadAll, useAction } from "../api/use-action.ts";
 import { areaKm2 } from "../map/area.ts";
 import type { Zone } from "../map/map-geometry.ts";
 import type { MapLayer } from "../map/map-view.ts";
 import { MapPlaceholder } from "../map/map-placeholder.tsx";
 import type { OutlineEditorProps } from "../map/outline-editor.tsx";
-import { type CornerAddress, editOf, geometryOf, outlineOf, reduceOutline } from "../map/outline.ts";
+import { type CornerAddress, editOf, geometryOf, MIN_CORNERS, outlineOf, reduceOutline } from "../map/outline.ts";
 import { changeQuery } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/fields.tsx";
@@ -16,7 +16,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { toast } from "../ui/toast.tsx";
 import { type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
 import { areaText } from "./tariff-zones.tsx";
-import { loadZones, uploadZones } from "./upload-zones.ts";
+import { loadZones, saveZones } from "./upload-zones.ts";
 import { readZoneDocument, withZone, type ZoneDocument } from "./zone-document.ts";
 
 const LazyOutlineEditor = lazily<OutlineEditorProps>(
@@ -46,10 +46,14 @@ export function ZoneForm(props: {
   const isEdited = edit.past.length > 0 || (before !== undefined && name !== before.name);
   const save = useAction(async () => {
     const next = geometryOf(edit.outline);
-    if (next.coordinates.length === 0) throw fieldError("geometry", "Add at least three corners.");
+    const isIncomplete = edit.outline.some(({ corners }) => corners.length < MIN_CORNERS);
+    if (isIncomplete || next.coordinates.length === 0) {
+      throw fieldError("geometry", "A ring needs at least three corners.");
+    }
     const text = await loadUnchanged(draft, index, geometry);
     const zone = { name: name.trim() === before?.name ? undefined : name.trim(), geometry: next };
-    await uploadZones(draft, new Blob([withZone(text, index, zone)]));
+    // A refused etag stays stale until the draft is loaded again.
+    await saveZones(draft, withZone(text, index, zone)).finally(reloadAll);
     toast("Zone saved.");
     changeQuery({ check: "on", zone: String(index) }, { replace: true });
     close();
@@ -103,6 +107,9 @@ async function loadUnchanged(draft: TariffDraft, index: number, geometry: Zone["
 function Tools(props: Pick<OutlineEditorProps, "edit" | "dispatch" | "chosen">) {
   const { edit, dispatch, chosen } = props;
   const isChosen = chosen && edit.outline[chosen.ring]?.corners[chosen.index] !== undefined;
+  const drawn = edit.drawn === undefined ? undefined : edit.outline[edit.drawn];
+  // A ring without corners is not in the outline.
+  const isComplete = drawn === undefined || drawn.corners.length >= MIN_CORNERS;
   return (
     <>
       <Button disabled={edit.past.length === 0} onClick={() => dispatch({ type: "undo" })}>
@@ -114,7 +121,9 @@ function Tools(props: Pick<OutlineEditorProps, "edit" | "dispatch" | "chosen">) 
       {edit.drawn === undefined ? (
         <Button onClick={() => dispatch({ type: "draw" })}>Add ring</Button>
       ) : (
-        <Button onClick={() => dispatch({ type: "finish" })}>Finish ring</Button>
+        <Button disabled={!isComplete} onClick={() => dispatch({ type: "finish" })}>
+          Finish ring
+        </Button>
       )}
       <Button disabled={!isChosen} onClick={() => dispatch({ type: "remove", ...chosen! })}>
         Delete corner

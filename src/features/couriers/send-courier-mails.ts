@@ -34,8 +34,10 @@ const FIND = `
     join workspace as live on ${IS_LIVE_OF}
   where link.workspace_id = $1 and link.id = $2 and link.ends_at > now() and courier.email is not null`;
 
-const SET_TOKEN =
-  "update courier_link set hash = $3 where workspace_id = $1 and id = $2 and ends_at > now() returning 1";
+/** Stores the token of an attempt, unless another process has started the next attempt. */
+const SET_TOKEN = `
+  update courier_link set hash = $3
+  where workspace_id = $1 and id = $2 and ends_at > now() and attempts = $4 returning 1`;
 
 interface FoundCourier {
   readonly to: string;
@@ -77,8 +79,10 @@ async function writeCourierMail({ em, publicUrl, contentOf }: SendCourierMailsDe
   const [found] = await runStatement<FoundCourier>(em, FIND, key);
   if (found === undefined) return undefined;
   const token = createCourierToken(mail.workspace);
-  if ((await runStatement(em, SET_TOKEN, [...key, hashKey(token)])).length === 0) return undefined;
+  if ((await runStatement(em, SET_TOKEN, [...key, hashKey(token), mail.attempts])).length === 0) return undefined;
   const { to, expiresAt } = found;
   const content = contentOf({ ...found, url: `${publicUrl}/c#${token}`, expiresAt: new Date(expiresAt) });
-  return { mail: { ...content, messageId: messageIdOf(`${mail.id}.${mail.createdMs}`, publicUrl), to } };
+  // Each attempt has its own id, because only the token of the last one is valid.
+  const messageId = messageIdOf(`${mail.id}.${mail.createdMs}.${mail.attempts}`, publicUrl);
+  return { mail: { ...content, messageId, to } };
 }

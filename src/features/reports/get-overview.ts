@@ -53,6 +53,9 @@ const BOOKED = `
       exists (select from counted
               where behind = (select count(*) from later) and since <= day at time zone 'UTC')
         and not exists (select from changed where changed.date = day::date)
+        -- Earlier releases count days without groups.
+        and not exists (select from booking_day
+                        where workspace_id = $1 and booking_day.date = day::date and grouped_hours = '[]')
         as is_counted
     from generate_series(date_trunc('day', $3::timestamptz at time zone 'UTC'),
       $4::timestamptz at time zone 'UTC', interval '1 day') as day

@@ -96,7 +96,8 @@ function toKnown(load: (tx: Transaction) => Promise<Courier | undefined>, sequen
     courierOf(found, before, at) {
       if (found === undefined) throw refuse("COURIER_NOT_FOUND");
       if (sequence === undefined) return found;
-      const { sequencedAtMs = 0 } = before?.sequence === sequence ? before : {};
+      const isSame = before?.courierId === found.courierId && before?.sequence === sequence;
+      const { sequencedAtMs = 0 } = isSame ? before! : {};
       const isRepeated = at.getTime() - sequencedAtMs < REPEATED_MS;
       return { ...found, sequence, sequencedAtMs: isRepeated ? sequencedAtMs : at.getTime() };
     },

@@ -145,7 +145,7 @@ function requestOf(
     capacity,
     unit: unitOf(calendar),
     milligrams: toMilligrams(weightKg),
-    payBy: minutes === undefined || capacity === null ? null : new Date(now.getTime() + minutes * MINUTE_MS),
+    payBy: minutes === undefined ? null : new Date(now.getTime() + minutes * MINUTE_MS),
     ...(heldSeconds !== undefined && { heldSeconds }),
     fills,
   };

@@ -48,7 +48,7 @@ export const SLOT_FUNCTIONS: ServiceFunctions<typeof SlotService, OperatorCall, 
     const startMs = timestampMs(start);
     const slot = slotStartingAt(calendar, startMs);
     if (slot?.capacity === undefined)
-      throw notFoundError("The schedule has no limited or counted slot at this time.", "start");
+      throw notFoundError("The schedule has no slot with a capacity or an alert at this time.", "start");
     if (slot.endMs <= now().getTime()) throw notFoundError("The slot is over.", "start");
     const key = { twinId: null, schedule, startMs, endMs: slot.endMs };
     await runStatement(em, ...addition(slotId(key), key));

@@ -98,13 +98,14 @@ const RESERVE = `
         then slot.milligrams > (coalesce(slot.capacity, $5::int) - 1) * 1000000::bigint
           and slot.milligrams - $3::bigint + held.milligrams <= (coalesce(slot.capacity, $5::int) - 1) * 1000000::bigint
         else held.shipments = 0 and slot.shipments = coalesce(slot.capacity, $5::int)
-      end, false) as is_filled
+      end, false) as is_filled, coalesce(slot.capacity, $5::int) is not null as is_limited
   ), reserved as (
     insert into slot_reservation
       (slot_id, holder, workspace_id, reference, milligrams, attempt, pay_by, check_at)
     select $1, $2, $6::bigint, $7::text, $3::bigint, $8::uuid,
       coalesce(
-        (select min(pay_by) from slot_reservation where holder = $2 and reference is not null), $9::timestamptz),
+        (select min(pay_by) from slot_reservation where holder = $2 and reference is not null),
+        case when is_limited then $9::timestamptz end),
       now() + $10::int * interval '1 s'
     from counted
     on conflict (slot_id, holder) do update

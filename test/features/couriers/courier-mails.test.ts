@@ -133,7 +133,7 @@ test("a revoked link is not sent", async () => {
 test("a link is not emailed without an address, a mail server, or in test mode", async () => {
   const { as, courier, twin, emailLink } = await newCourier({ email: "" });
   await expectRefused(emailLink(), "COURIER_EMAIL_MISSING", {
-    email: "The courier has no email address. Add one, or share the link.",
+    email: "The courier has no email address. Add one, or create a link without send_email and share it.",
   });
   expect(await data(as.listCourierLinks({ courier }))).toEqual([]);
 

@@ -218,6 +218,11 @@ test("counts the deliveries of bookings by courier and zone, before and after th
   await countBookings(sql, service.app.em);
   await sql.query("update shipment set dropoff_zone = 'Bronx' where workspace_id = $1", [id]);
   expect(await overviewOf(apiKey, "2031-05-02", "2031-05-20")).toMatchObject(expected);
+  // An earlier release counts a day without couriers and zones.
+  await sql.query("update booking_day set grouped_hours = '[]' where workspace_id = $1", [id]);
+  await sql.query("update shipment set dropoff_zone = 'Bronx', delivered_at = null where workspace_id = $1", [id]);
+  const zones = [{ ...expected.deliveries, name: "Bronx", on_time: 0, with_window: 0 }];
+  expect(await overviewOf(apiKey, "2031-05-03", "2031-05-20")).toMatchObject({ zones });
 });
 
 test("only bookings with a quote id or an expected price count as quoted", async () => {

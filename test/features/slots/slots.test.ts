@@ -251,10 +251,13 @@ test("an unlimited slot that is counted can be limited by an operator", async ()
   await expectFull(caller.createShipment(booking), slot("02", "08"));
   await operator.setSlotCapacity(inSlot);
   await book(service, apiKey, booking);
+  const hurried = async () =>
+    (await sql.query("select from slot_reservation where slot_id like '% south' and pay_by is not null")).rowCount;
   // A shipment in an unlimited slot may stay unpaid.
-  expect(
-    (await sql.query("select from slot_reservation where slot_id like '% south' and pay_by is not null")).rowCount,
-  ).toBe(0);
+  expect(await hurried()).toBe(0);
+  await operator.setSlotCapacity({ ...inSlot, capacity: 3 });
+  await book(service, apiKey, booking);
+  expect(await hurried()).toBe(1);
   await expectCounted();
 });
 

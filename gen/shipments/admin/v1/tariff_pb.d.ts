@@ -220,7 +220,8 @@ export declare type TariffSchedule = Message<"shipments.admin.v1.TariffSchedule"
   payWithinMinutes?: number | undefined;
 
   /**
-   * Amount in `capacity_unit`, 1 to 100000, above which a slot without a capacity needs attention. Counts such slots.
+   * Amount in `capacity_unit`, 1 to 100000, above which a slot without a capacity needs attention. If not set, slots without a
+   * capacity are not counted.
    *
    * @generated from field: optional int32 attention_above = 13;
    */
