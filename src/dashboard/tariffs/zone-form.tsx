@@ -7,7 +7,15 @@ import type { Zone } from "../map/map-geometry.ts";
 import type { MapLayer } from "../map/map-view.ts";
 import { MapPlaceholder } from "../map/map-placeholder.tsx";
 import type { OutlineEditorProps } from "../map/outline-editor.tsx";
-import { type CornerAddress, editOf, geometryOf, MIN_CORNERS, outlineOf, reduceOutline } from "../map/outline.ts";
+import {
+  type CornerAddress,
+  editOf,
+  geometryOf,
+  MIN_CORNERS,
+  type Outline,
+  outlineOf,
+  reduceOutline,
+} from "../map/outline.ts";
 import { changeQuery } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/fields.tsx";
@@ -45,11 +53,7 @@ export function ZoneForm(props: {
   const [chosen, choose] = useState<CornerAddress>();
   const isEdited = edit.past.length > 0 || (before !== undefined && name !== before.name);
   const save = useAction(async () => {
-    const next = geometryOf(edit.outline);
-    const isIncomplete = edit.outline.some(({ corners }) => corners.length < MIN_CORNERS);
-    if (isIncomplete || next.coordinates.length === 0) {
-      throw fieldError("geometry", "A ring needs at least three corners.");
-    }
+    const next = completeGeometry(edit.outline);
     const text = await loadUnchanged(draft, index, geometry);
     const zone = { name: name.trim() === before?.name ? undefined : name.trim(), geometry: next };
     // A refused etag stays stale until the draft is loaded again.
@@ -90,6 +94,12 @@ export function ZoneForm(props: {
       </Form>
     </div>
   );
+}
+
+/** @throws ConnectError if the outline has no ring, or a ring with too few corners */
+function completeGeometry(outline: Outline): Zone["geometry"] {
+  if (outline.length > 0 && outline.every(({ corners }) => corners.length >= MIN_CORNERS)) return geometryOf(outline);
+  throw fieldError("geometry", "A ring needs at least three corners.");
 }
 
 /**
