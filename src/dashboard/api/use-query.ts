@@ -78,7 +78,7 @@ export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: r
 
 /** Returns the query, shown as loading until the view's other queries have settled once. */
 export function shownWith<T>(query: Query<T>, ...others: readonly Query<unknown>[]): Query<T> {
-  const isReady = others.every(({ data, problem }) => (data ?? problem) !== undefined);
+  const isReady = others.every(({ data, problem }) => data !== undefined || problem !== undefined);
   return isReady ? query : { ...query, data: undefined, isLoading: true };
 }
 

@@ -5,7 +5,7 @@ import { TariffService, type CheckTariffResponse } from "../../../gen/shipments/
 import { useOperatorRole } from "../api/session.ts";
 import { useCall } from "../api/clients.ts";
 import { reloads } from "../api/use-action.ts";
-import { type Query, useQuery, useRpc } from "../api/use-query.ts";
+import { type Query, shownWith, useQuery, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { DetailPage, Section } from "../ui/page.tsx";
 import { lazily } from "../ui/lazily.tsx";
@@ -41,7 +41,7 @@ export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   return (
     <DetailPage
-      query={query}
+      query={shownWith(query, inForce)}
       up={{ label: "Drafts", href: paths.tariffDrafts({}) }}
       what="draft"
       title={(loaded) => loaded.draft.name}
