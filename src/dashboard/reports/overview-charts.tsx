@@ -137,30 +137,29 @@ function onTimeText(deliveries: Deliveries): string {
   return share === undefined ? "—" : shareText(share);
 }
 
+/** @param share text after the count */
+function pointOf(label: string, count: bigint, share = "") {
+  return { label, value: Number(count), text: countText(count) + share };
+}
+
 /** Shows how far the period's bookings have come, and the deliveries of each courier and zone. */
 export function DeliveryReport({ overview }: Comparison) {
   const { deliveries, couriers, zones, totals } = overview;
   if (deliveries === undefined || deliveries.bookings === 0n) return null;
   const { bookings, paid, pickedUp, delivered } = deliveries;
-  const steps = [
-    ...(totals?.quotes === undefined ? [] : [{ label: "Quoted by API", count: totals.quotes }]),
-    { label: "Booked", count: bookings },
-    ...[
-      { label: "Paid", count: paid },
-      { label: "Picked up", count: pickedUp },
-      { label: "Delivered", count: delivered },
-    ].map((step) => ({ ...step, share: ` · ${shareText(shareOf(step.count, bookings)!)}` })),
-  ];
+  const stepOf = (label: string, count: bigint) => pointOf(label, count, ` · ${shareText(shareOf(count, bookings)!)}`);
   return (
     <>
       <section class="panel">
         <BarList
           label="From quote to delivery"
-          points={steps.map(({ label, count, share = "" }: { label: string; count: bigint; share?: string }) => ({
-            label,
-            value: Number(count),
-            text: countText(count) + share,
-          }))}
+          points={[
+            ...(totals?.quotes === undefined ? [] : [pointOf("Quoted by API", totals.quotes)]),
+            pointOf("Booked", bookings),
+            stepOf("Paid", paid),
+            stepOf("Picked up", pickedUp),
+            stepOf("Delivered", delivered),
+          ]}
         />
       </section>
       <div class="charts">
@@ -175,11 +174,8 @@ function DeliveryTable(props: { readonly by: string; readonly rows: readonly Del
   const { by, rows, unnamed } = props;
   const columns: readonly Column<Deliveries>[] = [
     { header: by, selfEvident: true, cell: ({ name }) => name ?? <span class="minor">{unnamed}</span> },
-    ...(["bookings", "delivered"] as const).map((figure) => ({
-      header: figure === "bookings" ? "Booked" : "Delivered",
-      align: "end" as const,
-      cell: (row: Deliveries) => countText(row[figure]),
-    })),
+    { header: "Booked", align: "end", cell: ({ bookings }) => countText(bookings) },
+    { header: "Delivered", align: "end", cell: ({ delivered }) => countText(delivered) },
     { header: "On time", align: "end", cell: onTimeText },
     { header: "Failed", align: "end", cell: ({ failedAttempts }) => countText(failedAttempts) },
   ];

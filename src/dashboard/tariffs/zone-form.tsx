@@ -48,7 +48,7 @@ export function ZoneForm(props: {
   const { draft, index, close } = props;
   const [before] = useState(() => props.document.listed[index]);
   const geometry = before?.zone?.geometry;
-  const [edit, dispatch] = useReducer(reduceOutline, editOf(geometry ? outlineOf(geometry) : []));
+  const [edit, dispatch] = useReducer(reduceOutline, geometry, (it) => editOf(it ? outlineOf(it) : []));
   const [name, setName] = useState(before?.name ?? `Zone ${index + 1}`);
   const [chosen, choose] = useState<CornerAddress>();
   const isEdited = edit.past.length > 0 || (before !== undefined && name !== before.name);
