@@ -239,7 +239,7 @@ export const WITHOUT_POINTER = [
  */
 export async function expectUsable(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: "reduce" });
-  await page.evaluate(await axeSource());
+  await loadAxe(page);
   const isTouched = await page.evaluate<boolean>("matchMedia('(pointer: coarse)').matches");
   await expect
     .poll(async () => ({
@@ -342,7 +342,7 @@ const LOOKED_AT: readonly string[] = ["1440-light", "1440-dark", "360-dark"];
  */
 export async function expectWellShown(page: Page, name: string, lookedAt = LOOKED_AT): Promise<void> {
   const before = page.viewportSize();
-  await page.evaluate(await axeSource());
+  await loadAxe(page);
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     for (const theme of THEMES) {
@@ -405,10 +405,10 @@ export function untilMapDrawn(page: Page): Promise<void> {
 
 let source: Promise<string> | undefined;
 
-/** Returns axe's source for `evaluate`. The page's content security policy forbids adding it as a script. */
-function axeSource(): Promise<string> {
+/** Loads axe once per document. By `evaluate`, because the content security policy forbids adding it as a script. */
+async function loadAxe(page: Page): Promise<void> {
   source ??= readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  return source;
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await source);
 }
 
 async function violationsOn(page: Page): Promise<unknown> {
