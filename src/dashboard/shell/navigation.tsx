@@ -1,5 +1,5 @@
 import { findWorkspace, useAccount, type EnteredWorkspace } from "../api/session.ts";
-import { ATTENTION, PAGE_ENTRIES } from "../routes/pages.ts";
+import { ATTENTION, ICONS, PAGE_ENTRIES } from "../routes/pages.ts";
 import { paths, settingsHref, type Path } from "../routes/paths.ts";
 import { settingsParts } from "../workspaces/settings-parts.ts";
 
@@ -7,13 +7,13 @@ type PageLink = readonly [label: string, href: string];
 
 /** Returns the navigation entries of a workspace in one mode, or of the platform. */
 function entriesOf(workspace?: bigint, isTestMode = false) {
-  return PAGE_ENTRIES.flatMap(([name, { path, label, icon, section, isTest = false }]) => {
+  return PAGE_ENTRIES.flatMap(([name, { path, label, section, isTest = false }]) => {
     const isPlatform = path.startsWith("/platform");
     if (label === undefined || isPlatform !== (workspace === undefined)) return [];
     if (isTest && !isTestMode) return [];
     const inside = section ?? (path.includes("/settings") ? "Settings" : "Workspace");
     const href = (paths[name] as Path<"/:workspace">)({ workspace: workspace ?? "" });
-    return { section: isPlatform ? "Platform" : inside, label, icon, href };
+    return { section: isPlatform ? "Platform" : inside, label, icon: ICONS[label], href };
   });
 }
 
@@ -71,7 +71,7 @@ export function Navigation(props: {
                 <a href={href} aria-current={label === here ? "page" : undefined}>
                   <Icon drawn={icon} />
                   {label}
-                  {label === ATTENTION.label && count && <span class="count">{count}</span>}
+                  {label === ATTENTION && count && <span class="count">{count}</span>}
                 </a>
               </li>
             ))}
