@@ -26,7 +26,7 @@ interface Row extends AttentionSubject {
   readonly shipment: Shipment;
 }
 
-const StepDialog = lazily(() => import("../shipments/shipment-dialogs.tsx").then((it) => it.StepDialog));
+const StepDialog = lazily(() => import("../shipments/shipment-dialogs.tsx"), "StepDialog");
 
 const BULK = [ASSIGN, ...ACTS];
 

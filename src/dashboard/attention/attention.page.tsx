@@ -224,7 +224,7 @@ function RefundSum({ count }: { readonly count: number }) {
   return due?.count === count && !due.more ? <strong>{sumText(due.totals)}</strong> : null;
 }
 
-const RefundsDialog = lazily(() => import("../shipments/refunds-dialog.tsx").then((it) => it.RefundsDialog));
+const RefundsDialog = lazily(() => import("../shipments/refunds-dialog.tsx"), "RefundsDialog");
 
 /** A button that acts on all shipments of a kind. Hidden from users without permission. */
 function ForAll(props: { readonly act: readonly [act: RefundAct, button: string]; readonly named: readonly string[] }) {

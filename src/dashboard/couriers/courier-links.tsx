@@ -14,7 +14,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
-const QrCode = lazily(() => import("../ui/qr-code.tsx").then((it) => it.QrCode));
+const QrCode = lazily(() => import("../ui/qr-code.tsx"), "QrCode");
 
 const { createCourierLink, listCourierLinks, revokeCourierLink } = CourierService.method;
 

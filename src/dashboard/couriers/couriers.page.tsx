@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<CourierProfile>[] = [
   { header: "Last seen", align: "end", cell: ({ figures }) => <Time at={figures?.lastSeenAt} /> },
 ];
 
-const LazyMap = lazily(() => import("./couriers-map.tsx").then((it) => it.CouriersMap), MapPlaceholder);
+const LazyMap = lazily(() => import("./couriers-map.tsx"), "CouriersMap", <MapPlaceholder />);
 
 /** Reload interval of locations, which cause no events, in milliseconds. */
 const POLL_MS = 10_000;

@@ -79,7 +79,7 @@ export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
   );
 }
 
-const ShipmentList = lazily(() => import("../shipments/shipment-list.tsx").then((it) => it.ShipmentList));
+const ShipmentList = lazily(() => import("../shipments/shipment-list.tsx"), "ShipmentList");
 function Actions({ customer }: CustomerProps) {
   const [isEdited, setEdited] = useState(false);
   const close = () => setEdited(false);

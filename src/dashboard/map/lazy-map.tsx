@@ -9,7 +9,7 @@ import type { MapView } from "./map-view.ts";
 import type { MapProps } from "./map.tsx";
 
 /** A `ZoneMap` whose code is loaded on first use. */
-export const LazyMap = lazily<MapProps>(() => import("./map.tsx").then(({ ZoneMap }) => ZoneMap), MapPlaceholder);
+export const LazyMap = lazily(() => import("./map.tsx"), "ZoneMap", <MapPlaceholder />);
 
 /** Positions the items of a list above a map at the points in their data attributes. */
 export function positionMarks(list: HTMLUListElement | null, view: MapView): void {

@@ -13,15 +13,14 @@ import { closeDialog, openDialog } from "../ui/dialog.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import type { Hit } from "./hit.ts";
 
-const InviteDialog = lazily(() => import("../people/members.tsx").then((it) => it.InviteDialog));
+const InviteDialog = lazily(() => import("../people/members.tsx"), "InviteDialog");
 
-const CreateWorkspaceDialog = lazily(() =>
-  import("../workspaces/platform-workspaces.page.tsx").then((it) => it.CreateWorkspaceDialog),
+const CreateWorkspaceDialog = lazily(
+  () => import("../workspaces/platform-workspaces.page.tsx"),
+  "CreateWorkspaceDialog",
 );
 
-const CreateOperatorDialog = lazily(() =>
-  import("../operators/operators.page.tsx").then((it) => it.CreateOperatorDialog),
-);
+const CreateOperatorDialog = lazily(() => import("../operators/operators.page.tsx"), "CreateOperatorDialog");
 
 /** Returns a function that opens a dialog in a workspace's context, on any page. */
 function opener({ id }: EnteredWorkspace, dialog: VNode): () => void {

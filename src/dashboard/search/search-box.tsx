@@ -9,7 +9,7 @@ const MAX_LENGTH = 60;
 const NO_RESULTS: SearchField = { placeholder: "" };
 const NO_KEYS: Keys = { text: "", steps: 0, entered: undefined };
 
-const Results = lazily(() => import("./search-results.tsx").then((it) => it.SearchResults));
+const Results = lazily(() => import("./search-results.tsx"), "SearchResults");
 
 /**
  * The search dialog. Its input is always in the page, so that `showModal` can focus it before the next key press. The

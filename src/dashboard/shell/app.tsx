@@ -28,11 +28,11 @@ import { useLocation } from "../routes/router.ts";
 import "./sign-in.css";
 
 const home = () => import("./home.tsx");
-const HomePage = lazily(() => home().then((it) => it.HomePage));
-const NoOperatorPage = lazily(() => home().then((it) => it.NoOperatorPage));
+const HomePage = lazily(home, "HomePage");
+const NoOperatorPage = lazily(home, "NoOperatorPage");
 const signIn = () => import("./sign-in.tsx");
-const SignInPage = lazily(() => signIn().then((it) => it.SignInPage));
-const AfterPaymentPage = lazily(() => signIn().then((it) => it.AfterPaymentPage));
+const SignInPage = lazily(signIn, "SignInPage");
+const AfterPaymentPage = lazily(signIn, "AfterPaymentPage");
 
 export function App() {
   const person = useStore(account);

@@ -13,7 +13,7 @@ import { inKilometers, isComplete, routeOf, type RouteText } from "./route.ts";
 import { type BookedWindows, type Windows, windowsOf } from "./use-windows.ts";
 import { isOfWindows } from "./windows.ts";
 
-const WindowFields = lazily(() => import("./window-fields.tsx").then((it) => it.WindowFields));
+const WindowFields = lazily(() => import("./window-fields.tsx"), "WindowFields");
 
 /** Time without typing before a route is priced, in milliseconds. */
 const SETTLED_MS = 200;

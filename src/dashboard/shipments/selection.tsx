@@ -12,9 +12,9 @@ import { type Act, ACTS, ASSIGN } from "./acts.ts";
 import { totalText } from "./newest-shipments.ts";
 import "./selection.css";
 
-const ActDialog = lazily(() => import("./act-dialog.tsx").then((it) => it.ActDialog));
+const ActDialog = lazily(() => import("./act-dialog.tsx"), "ActDialog");
 
-const AssignDialog = lazily(() => import("./assign-dialog.tsx").then((it) => it.AssignDialog));
+const AssignDialog = lazily(() => import("./assign-dialog.tsx"), "AssignDialog");
 
 type AnyAct = Act | typeof ASSIGN;
 

@@ -66,7 +66,7 @@ export function stepsOf(
   }
 }
 
-export const StepDialog = lazily(() => import("./shipment-dialogs.tsx").then((dialogs) => dialogs.StepDialog));
+export const StepDialog = lazily(() => import("./shipment-dialogs.tsx"), "StepDialog");
 
 /** The most common action as a button, and the remaining ones in a menu with irreversible ones last. */
 export function ShipmentActions(props: {

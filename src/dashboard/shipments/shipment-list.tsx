@@ -30,14 +30,12 @@ interface ShipmentListProps {
 const NO_SHIPMENTS: readonly Shipment[] = [];
 
 const ShipmentPage = lazily(
-  () => import("./shipment.page.tsx").then((page) => page.ShipmentPage),
-  () => <Spinner label="Loading the shipment" />,
+  () => import("./shipment.page.tsx"),
+  "ShipmentPage",
+  <Spinner label="Loading the shipment" />,
 );
 
-const LazyMap = lazily(
-  () => import("./shipment-map.tsx").then(({ MapBeside }) => MapBeside),
-  () => <Spinner label="Loading the map" />,
-);
+const LazyMap = lazily(() => import("./shipment-map.tsx"), "MapBeside", <Spinner label="Loading the map" />);
 
 export function ShipmentList(props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">) {
   const { view, mapOf, courier, listed, ...list } = props;

@@ -23,7 +23,7 @@ const LIVE_MS = 30_000;
 const FIRST_LOADED = 200;
 
 /** Component that loads the clustering code together with the map's code. */
-const Ends = lazily<EndsProps>(() => import("./shipment-ends.tsx").then((it) => it.Ends), MapPlaceholder);
+const Ends = lazily(() => import("./shipment-ends.tsx"), "Ends", <MapPlaceholder />);
 
 interface ShipmentMapProps {
   readonly filters: ShipmentFilters;

@@ -195,9 +195,7 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-const ShipmentDeliveries = lazily(() =>
-  import("./shipment-deliveries.tsx").then((deliveries) => deliveries.ShipmentDeliveries),
-);
+const ShipmentDeliveries = lazily(() => import("./shipment-deliveries.tsx"), "ShipmentDeliveries");
 
 /** Shows the shipment's events and, on request, their webhook deliveries. */
 function Happened({ events }: { readonly events: Query<ListShipmentEventsResponse> }) {

@@ -45,19 +45,10 @@ const VIEWS: Choices = [
 /** Query parameters that apply to one view only. */
 const OF_VIEWS = [ORDER_BY, "end"];
 
-const CustomerName = lazily(
-  () => import("./customer-fields.tsx").then((fields) => fields.CustomerName),
-  () => <>…</>,
-);
+const CustomerName = lazily(() => import("./customer-fields.tsx"), "CustomerName", "…");
 
-const CourierName = lazily(
-  () => import("./courier-filter.tsx").then((it) => it.CourierName),
-  () => <>…</>,
-);
-const CourierFinder = lazily(
-  () => import("./courier-filter.tsx").then((it) => it.CourierFinder),
-  () => <Spinner label="Loading" />,
-);
+const CourierName = lazily(() => import("./courier-filter.tsx"), "CourierName", "…");
+const CourierFinder = lazily(() => import("./courier-filter.tsx"), "CourierFinder", <Spinner label="Loading" />);
 
 const STATES = {
   status: { label: "Status", choices: choicesOf(SHIPMENT_STATES), names: ShipmentStatus },
@@ -166,19 +157,13 @@ const ORDERS: ReadonlySet<string> = new Set(
   ["created_at", "pickup_window", "total"].flatMap((order) => [order, `${order} desc`]),
 );
 
-const LazyFinder = lazily(
-  () => import("./customer-fields.tsx").then((fields) => fields.ExistingCustomer),
-  () => <Spinner label="Loading" />,
-);
+const LazyFinder = lazily(() => import("./customer-fields.tsx"), "ExistingCustomer", <Spinner label="Loading" />);
 
 function CustomerFinder({ choose }: { readonly choose: (value: string) => void }) {
   return <LazyFinder chosen={undefined} choose={(customer) => customer && choose(String(customer.id))} />;
 }
 
-const LazyMap = lazily(
-  () => import("./shipment-map.tsx").then(({ ShipmentMap }) => ShipmentMap),
-  () => <Spinner label="Loading the map" />,
-);
+const LazyMap = lazily(() => import("./shipment-map.tsx"), "ShipmentMap", <Spinner label="Loading the map" />);
 
 function NoShipments(props: {
   readonly view: View;
@@ -239,7 +224,7 @@ function hasState({ status, paymentStatus }: ReturnType<typeof filtersOf>): bool
   return (status ?? paymentStatus) !== undefined;
 }
 
-const ExportDialog = lazily(() => import("./export-dialog.tsx").then((it) => it.ExportDialog));
+const ExportDialog = lazily(() => import("./export-dialog.tsx"), "ExportDialog");
 
 function ExportMenu({ filters }: ExportProps) {
   return (

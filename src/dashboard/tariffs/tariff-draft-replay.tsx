@@ -8,7 +8,7 @@ import {
 import { QuoteFailureType } from "../../../gen/shipments/v1/quote_pb.js";
 import { useAccount } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
-import type { BarList, Point } from "../ui/charts.tsx";
+import type { Point } from "../ui/charts.tsx";
 import { Empty, Section } from "../ui/page.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Form } from "../ui/form.tsx";
@@ -23,7 +23,7 @@ import { paths } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { useRpc } from "../api/use-query.ts";
 
-const PriceChanges = lazily<Parameters<typeof BarList>[0]>(() => import("../ui/charts.tsx").then((it) => it.BarList));
+const PriceChanges = lazily(() => import("../ui/charts.tsx"), "BarList");
 
 const REPLAY_TIMEOUT_MS = 300_000;
 /** Default and maximum number of recent shipments to reprice. */

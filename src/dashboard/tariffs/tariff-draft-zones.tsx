@@ -28,7 +28,7 @@ import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { Field, SelectField, TextAreaField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 
-const ZoneForm = lazily(() => import("./zone-form.tsx").then((it) => it.ZoneForm));
+const ZoneForm = lazily(() => import("./zone-form.tsx"), "ZoneForm");
 
 /** Maximum size of zones that are shown automatically, in bytes. Larger ones load slowly. */
 const SHOWN_BYTES = 8_000_000;

@@ -26,8 +26,8 @@ import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
 import { loadDraft, useUnsaved } from "./draft-text.tsx";
 import "./tariffs.css";
 
-const PublishDialog = lazily(() => import("./publication.tsx").then((it) => it.PublishDialog));
-const DraftReplay = lazily(() => import("./tariff-draft-replay.tsx").then((it) => it.DraftReplay));
+const PublishDialog = lazily(() => import("./publication.tsx"), "PublishDialog");
+const DraftReplay = lazily(() => import("./tariff-draft-replay.tsx"), "DraftReplay");
 
 /** Check timeout, in milliseconds. Zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;

@@ -27,10 +27,7 @@ import { areaText } from "./tariff-zones.tsx";
 import { loadZones, saveZones } from "./upload-zones.ts";
 import { readZoneDocument, withZone, type ZoneDocument } from "./zone-document.ts";
 
-const LazyOutlineEditor = lazily<OutlineEditorProps>(
-  () => import("../map/outline-editor.tsx").then((it) => it.OutlineEditor),
-  MapPlaceholder,
-);
+const LazyOutlineEditor = lazily(() => import("../map/outline-editor.tsx"), "OutlineEditor", <MapPlaceholder />);
 
 const ZONE_FORM = "zone-form";
 const SAVE = "Save zone";

@@ -1,17 +1,20 @@
-import type { ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-/** A component whose code is loaded when first shown, with an optional placeholder. */
-export function lazily<P extends object>(
-  load: () => Promise<ComponentType<P>>,
-  Waiting: ComponentType = () => null,
+type PropsOf<C> = C extends () => unknown ? object : C extends (props: infer P extends object) => unknown ? P : never;
+
+/** A component of a module that is loaded when first shown, with an optional placeholder. */
+export function lazily<M, Name extends keyof M, P extends object = PropsOf<M[Name]>>(
+  load: () => Promise<M>,
+  name: Name,
+  placeholder: ComponentChildren = null,
 ): ComponentType<P> {
   let known: ComponentType<P> | undefined;
   return function Lazy(props: P) {
     const [Component, setComponent] = useState(() => known);
-    const show = (loaded: ComponentType<P>) => setComponent(() => (known = loaded));
+    const show = (loaded: M) => setComponent(() => (known = loaded[name] as ComponentType<P>));
     useEffect(() => void (known ?? load().then(show, reloadOnce)), []);
-    return Component === undefined ? <Waiting /> : <Component {...props} />;
+    return Component === undefined ? <>{placeholder}</> : <Component {...props} />;
   };
 }
 
