@@ -1,5 +1,21 @@
-import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
+import { AttemptReason, DeliveryStage, DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
 import { DropoffHandover, UndeliverableAction } from "../../../gen/shipments/v1/shipment_pb.js";
+
+export const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
+  [DeliveryStage.UNSPECIFIED]: undefined,
+  [DeliveryStage.ASSIGNED]: "On the way to pickup",
+  [DeliveryStage.AT_PICKUP]: "At pickup",
+  [DeliveryStage.AT_DROPOFF]: "At dropoff",
+};
+
+export const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
+  [AttemptReason.UNSPECIFIED]: "Choose a reason",
+  [AttemptReason.NOBODY_THERE]: "No one there",
+  [AttemptReason.REFUSED]: "Not handed over or not accepted",
+  [AttemptReason.WRONG_ADDRESS]: "Problem with the address",
+  [AttemptReason.DAMAGED]: "Damaged",
+  [AttemptReason.OTHER]: "Another reason",
+};
 
 export const VERIFICATIONS: Readonly<Record<DropoffVerification, string>> = {
   [DropoffVerification.UNSPECIFIED]: "",

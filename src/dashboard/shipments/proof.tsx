@@ -5,7 +5,6 @@ import { useRpc } from "../api/use-query.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { dataUrl } from "../ui/format.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
-import { RpcDialog } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 import { VERIFICATIONS } from "./delivery-choices.ts";
@@ -89,50 +88,5 @@ function Picture(props: {
       {!why && <div>{bytes && <img src={dataUrl(type, bytes)} alt={`${name} taken at the door`} />}</div>}
       <figcaption>{why ?? name}</figcaption>
     </figure>
-  );
-}
-
-interface DialogProps {
-  readonly shipment: Shipment;
-  readonly close: () => void;
-}
-
-export function ProofDialog({ shipment, close }: DialogProps) {
-  const { reference, dropoffVerification, proof } = shipment;
-  const isByPin = dropoffVerification === DropoffVerification.PIN && !proof?.pinVerified;
-  return (
-    <RpcDialog
-      method={ShipmentService.method.recordProof}
-      title="Record proof of delivery"
-      submit="Record proof"
-      request={{ shipment: reference }}
-      fields={{
-        receivedBy: "Received by",
-        ...(isByPin && { pin: { label: "PIN", hint: "Four digits, from the recipient" } }),
-        note: { label: "Note", isLong: true },
-      }}
-      done="Proof recorded."
-      close={close}
-    >
-      <p>Couriers record photos and signatures on their own devices.</p>
-    </RpcDialog>
-  );
-}
-
-export function WaiveDialog({ shipment, close }: DialogProps) {
-  return (
-    <RpcDialog
-      method={ShipmentService.method.waiveVerification}
-      title="Waive verification"
-      request={{ shipment: shipment.reference }}
-      fields={{ reason: { label: "Reason", isLong: true } }}
-      done="Verification waived."
-      close={close}
-    >
-      <p>
-        The shipment can then be delivered without {VERIFICATIONS[shipment.dropoffVerification].toLowerCase()}. The
-        timeline shows who waived it.
-      </p>
-    </RpcDialog>
   );
 }

@@ -14,7 +14,7 @@ import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Money, Time, useNow } from "../ui/values.tsx";
-import { STAGES } from "./courier.tsx";
+import { STAGES } from "./delivery-choices.ts";
 import { isAhead, useLateness } from "./lateness.ts";
 import type { End } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";

@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import { useMemo } from "preact/hooks";
+import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
 import { PaymentStatus, ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -12,8 +13,7 @@ import { Form } from "../ui/form.tsx";
 import { moneyText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Money } from "../ui/values.tsx";
-import { AttemptDialog, CourierDialog, RemoveCourierDialog, ReturnDialog } from "./courier.tsx";
-import { ProofDialog, WaiveDialog } from "./proof.tsx";
+import { ATTEMPT_REASONS, VERIFICATIONS } from "./delivery-choices.ts";
 import { routeTextOf } from "./route.ts";
 import { blocksRefund, CANCEL_REASONS, StateBadge } from "./shipment-badge.tsx";
 import type { Step } from "./step.ts";
@@ -26,18 +26,99 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-const DIALOGS: Readonly<Record<Step, ComponentType<DialogProps>>> = {
+interface StepProps {
+  readonly shipment: Shipment;
+  /** Props that the dialogs of all steps share. */
+  readonly own: ReturnType<typeof ownOf>;
+}
+
+function ownOf(step: Step, { shipment, close }: DialogProps) {
+  return { title: step as string, submit: step as string, request: { shipment: shipment.reference }, close };
+}
+
+const { method } = ShipmentService;
+
+const DIALOGS: Readonly<Record<Step, ComponentType<StepProps>>> = {
   "Record payment": PaymentDialog,
   "Record late payment": PaymentDialog,
   "Mark as picked up": AdvanceDialog,
   "Mark as delivered": AdvanceDialog,
-  "Assign courier": CourierDialog,
-  "Remove courier": RemoveCourierDialog,
-  "Record attempt": AttemptDialog,
-  "Record proof": ProofDialog,
-  "Waive verification": WaiveDialog,
-  "Mark as returned": ReturnDialog,
-  "Record refund": RefundDialog,
+  "Assign courier": ({ shipment, own }) => (
+    <RpcDialog
+      {...own}
+      method={method.setCourier}
+      submit="Save courier"
+      fields={{
+        name: "Name",
+        phone: { label: "Phone", hint: "With country code, such as +12125550123" },
+        vehicle: "Vehicle",
+        externalId: { label: "Id", hint: "From your own system" },
+      }}
+      values={shipment.courier ?? {}}
+      done="Courier saved."
+    />
+  ),
+  "Remove courier": ({ own }) => (
+    <RpcDialog {...own} method={method.removeCourier} done="Courier removed.">
+      <p>The shipment then has no courier until another one is assigned.</p>
+    </RpcDialog>
+  ),
+  "Record attempt": ({ own }) => (
+    <RpcDialog
+      {...own}
+      method={method.recordAttempt}
+      title="Record failed attempt"
+      fields={{
+        reason: { label: "Reason", choices: choicesOf(ATTEMPT_REASONS) },
+        note: { label: "Note", isLong: true },
+      }}
+      done="Attempt recorded."
+    >
+      <p>The status of the shipment does not change. Another attempt is possible.</p>
+    </RpcDialog>
+  ),
+  "Record proof": ({ shipment: { dropoffVerification, proof }, own }) => (
+    <RpcDialog
+      {...own}
+      method={method.recordProof}
+      title="Record proof of delivery"
+      fields={{
+        receivedBy: "Received by",
+        ...(dropoffVerification === DropoffVerification.PIN &&
+          !proof?.pinVerified && { pin: { label: "PIN", hint: "Four digits, from the recipient" } }),
+        note: { label: "Note", isLong: true },
+      }}
+      done="Proof recorded."
+    >
+      <p>Couriers record photos and signatures on their own devices.</p>
+    </RpcDialog>
+  ),
+  "Waive verification": ({ shipment, own }) => (
+    <RpcDialog
+      {...own}
+      method={method.waiveVerification}
+      fields={{ reason: { label: "Reason", isLong: true } }}
+      done="Verification waived."
+    >
+      <p>
+        The shipment can then be delivered without {VERIFICATIONS[shipment.dropoffVerification].toLowerCase()}. The
+        timeline shows who waived it.
+      </p>
+    </RpcDialog>
+  ),
+  "Mark as returned": ({ shipment, own }) => (
+    <RpcDialog {...own} method={method.returnShipment} done="Shipment marked as returned.">
+      <p>Confirm that it was returned to {shipment.pickupAddress}. It stays paid and can no longer be changed.</p>
+    </RpcDialog>
+  ),
+  "Record refund": ({ shipment, own }) => (
+    <RpcDialog {...own} method={method.recordRefund} done="Refund recorded.">
+      <p>
+        <Money amount={shipment.total} currency={shipment.currency} /> went back to{" "}
+        {shipment.customer?.name ?? "the customer"}. Recorded refunds cannot be removed.
+      </p>
+    </RpcDialog>
+  ),
   Reschedule: RescheduleDialog,
   "Cancel shipment": CancelDialog,
 };
@@ -46,8 +127,8 @@ const DIALOGS: Readonly<Record<Step, ComponentType<DialogProps>>> = {
 export function StepDialog(props: DialogProps & { readonly step: Step; readonly from: Shipment }) {
   const { step, from, shipment } = props;
   const isStale = from.status !== shipment.status || from.paymentStatus !== shipment.paymentStatus;
-  const Shown = isStale ? StaleDialog : DIALOGS[step];
-  return <Shown shipment={shipment} close={props.close} />;
+  const Shown = DIALOGS[step];
+  return isStale ? <StaleDialog {...props} /> : <Shown shipment={shipment} own={ownOf(step, props)} />;
 }
 
 function StaleDialog({ shipment, close }: DialogProps) {
@@ -60,19 +141,16 @@ function StaleDialog({ shipment, close }: DialogProps) {
   );
 }
 
-function PaymentDialog({ shipment, close }: DialogProps) {
+function PaymentDialog({ shipment, own }: StepProps) {
   const isLate = shipment.status === ShipmentStatus.CANCELLED;
   return (
     <RpcDialog
-      method={ShipmentService.method.recordPayment}
+      {...own}
+      method={method.recordPayment}
       title="Record payment"
       submit="Record payment"
-      request={(form) => ({
-        shipment: shipment.reference,
-        currency: textOf(form, "currency").toUpperCase(),
-      })}
+      request={(form) => ({ ...own.request, currency: textOf(form, "currency").toUpperCase() })}
       done="Payment recorded."
-      close={close}
     >
       <p>
         {isLate
@@ -87,17 +165,10 @@ function PaymentDialog({ shipment, close }: DialogProps) {
   );
 }
 
-function AdvanceDialog({ shipment, close }: DialogProps) {
+function AdvanceDialog({ shipment, own }: StepProps) {
   const isPickup = shipment.status === ShipmentStatus.AWAITING_PICKUP;
   return (
-    <RpcDialog
-      method={ShipmentService.method.advanceShipment}
-      title={isPickup ? "Mark as picked up" : "Mark as delivered"}
-      submit={isPickup ? "Mark as picked up" : "Mark as delivered"}
-      request={{ shipment: shipment.reference }}
-      done={isPickup ? "Shipment picked up." : "Shipment delivered."}
-      close={close}
-    >
+    <RpcDialog {...own} method={method.advanceShipment} done={isPickup ? "Shipment picked up." : "Shipment delivered."}>
       <p>
         {isPickup
           ? `Confirm that the courier picked it up at ${shipment.pickupAddress}. After that, it can no longer be cancelled.`
@@ -107,20 +178,18 @@ function AdvanceDialog({ shipment, close }: DialogProps) {
   );
 }
 
-function CancelDialog({ shipment, close }: DialogProps) {
+function CancelDialog({ shipment, own }: StepProps) {
   return (
     <RpcDialog
-      method={ShipmentService.method.cancelShipment}
-      title="Cancel shipment"
+      {...own}
+      method={method.cancelShipment}
       dismiss="Keep it"
       tone="danger"
-      request={{ shipment: shipment.reference }}
       fields={{
         reason: { label: "Reason", optional: true, choices: choicesOf(CANCEL_REASONS) },
         note: { label: "Note", isLong: true },
       }}
       done="Shipment cancelled."
-      close={close}
     >
       <p>
         This cannot be undone. {shipment.paymentDetails?.checkoutUrl !== undefined && "Its pay link expires."}
@@ -141,24 +210,7 @@ function refundOf({ paymentDetails }: Shipment): string {
     : "will be refunded automatically, less earlier refunds.";
 }
 
-function RefundDialog({ shipment, close }: DialogProps) {
-  return (
-    <RpcDialog
-      method={ShipmentService.method.recordRefund}
-      title="Record refund"
-      request={{ shipment: shipment.reference }}
-      done="Refund recorded."
-      close={close}
-    >
-      <p>
-        <Money amount={shipment.total} currency={shipment.currency} /> went back to{" "}
-        {shipment.customer?.name ?? "the customer"}. Recorded refunds cannot be removed.
-      </p>
-    </RpcDialog>
-  );
-}
-
-function RescheduleDialog({ shipment, close }: DialogProps) {
+function RescheduleDialog({ shipment, own: { close } }: StepProps) {
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();
   const route = useMemo(() => routeTextOf(shipment), [shipment.etag]);

@@ -1,7 +1,7 @@
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "../webhooks/event-types.ts";
-import { ATTEMPT_REASONS } from "./courier.tsx";
+import { ATTEMPT_REASONS } from "./delivery-choices.ts";
 import { CANCEL_REASONS } from "./shipment-badge.tsx";
 import "../webhooks/timeline.css";
 

@@ -6,7 +6,7 @@ import { paths } from "../routes/paths.ts";
 import { Linked } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
-import { ATTEMPT_REASONS, STAGES } from "./courier.tsx";
+import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
 import { isAhead, useLateness } from "./lateness.ts";
 import { Photo } from "./proof.tsx";
 import type { End } from "./route.ts";
