@@ -19,6 +19,7 @@ import { LinkChoice, today } from "../ui/days.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { filterValues } from "../ui/filters.tsx";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
+import { pointAt } from "../shipments/route.ts";
 import { PriceTable } from "../shipments/price-table.tsx";
 import { isPaid } from "../shipments/shipment-badge.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
@@ -87,7 +88,7 @@ function useLabels(references: readonly string[]) {
       );
       if (shipments.length === 0) return [];
       const ids = [...new Set(shipments.map(({ customer }) => customer!.id))];
-      const points = shipments.map((it) => ({ lat: it.dropoffLat, lng: it.dropoffLng }));
+      const points = shipments.map((it) => pointAt(it, "dropoff"));
       const [zones, customers] = await Promise.all([
         findZoneNames(coverage, points, signal),
         Promise.all(ids.map((customer) => people.getCustomer({ customer }, { signal }))),
@@ -178,7 +179,7 @@ export function ManifestPage() {
     async (signal) => {
       const shipments = await loadManifest(client, { day, isToday, courierId }, signal);
       if (by !== "zone") return { day, groups: groupPickups(shipments), none: "No courier" };
-      const points = shipments.map((it) => ({ lat: it.pickupLat, lng: it.pickupLng }));
+      const points = shipments.map((it) => pointAt(it, "pickup"));
       const names = await findZoneNames(coverage, points, signal);
       const zones = new Map(shipments.map((shipment, i) => [shipment, names[i] ?? ""]));
       return { day, groups: groupPickups(shipments, zones), none: "No zone" };

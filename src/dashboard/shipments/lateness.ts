@@ -24,17 +24,14 @@ export function isAhead(end: End, { status }: Shipment): boolean {
  * @param lateAfterMinutes age above which a shipment without windows is late, in minutes
  */
 function isLateAt(end: End, shipment: Shipment, now: Date, lateAfterMinutes: number): boolean {
-  const { pickupWindow, dropoffWindow, pickupEta, dropoffEta, stage } = shipment;
   if (!isAhead(end, shipment)) return false;
-  const [window, eta, arrived] =
-    end === "pickup"
-      ? [pickupWindow, pickupEta, DeliveryStage.AT_PICKUP]
-      : [dropoffWindow, dropoffEta, DeliveryStage.AT_DROPOFF];
+  const [window, eta] = [shipment[`${end}Window`], shipment[`${end}Eta`]];
+  const arrived = end === "pickup" ? DeliveryStage.AT_PICKUP : DeliveryStage.AT_DROPOFF;
   if (window !== undefined) {
     const { end: windowEnd } = windowOf(window);
-    return windowEnd < now || (stage !== arrived && eta !== undefined && windowEnd < timestampDate(eta));
+    return windowEnd < now || (shipment.stage !== arrived && eta !== undefined && windowEnd < timestampDate(eta));
   }
-  const hasWindow = (pickupWindow ?? dropoffWindow) !== undefined;
+  const hasWindow = (shipment.pickupWindow ?? shipment.dropoffWindow) !== undefined;
   const ageMs = Number(now) - Number(timestampDate(shipment.createdAt!));
   return !hasWindow && ageMs > lateAfterMinutes * 60_000;
 }

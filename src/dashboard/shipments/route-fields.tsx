@@ -6,7 +6,7 @@ import type { LatLng } from "../map/map-geometry.ts";
 import { TextField } from "../ui/fields.tsx";
 import { Fold } from "../ui/fold.tsx";
 import { AddressField, useAddressAt } from "./address-field.tsx";
-import { type End, ENDS, fieldsAt, type outsideOf, pointIn, pointOf, type RouteText, typed } from "./route.ts";
+import { atEnds, type End, ENDS, fieldsAt, type outsideOf, pointIn, pointOf, type RouteText, typed } from "./route.ts";
 import "./shipments.css";
 
 const LABELS: Readonly<Record<End, string>> = { pickup: "Pickup", dropoff: "Dropoff" };
@@ -124,10 +124,9 @@ function Degrees(props: Pick<Props, "route" | "change" | "hasSearch"> & { readon
 }
 
 function useEnds({ change, addresses: first, hasSearch }: Props) {
-  const [addresses, setAddresses] = useState<Readonly<Record<End, EndAddress>>>({
-    pickup: { text: first?.pickup ?? "", isTyped: first !== undefined },
-    dropoff: { text: first?.dropoff ?? "", isTyped: first !== undefined },
-  });
+  const [addresses, setAddresses] = useState(() =>
+    atEnds((end): EndAddress => ({ text: first?.[end] ?? "", isTyped: first !== undefined })),
+  );
   const addressAt = { pickup: useAddressAt(), dropoff: useAddressAt() };
   const put = (end: End, text: string, isTyped: boolean) =>
     setAddresses((before) => ({ ...before, [end]: { text, isTyped: isTyped && text !== "" } }));

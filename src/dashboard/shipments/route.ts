@@ -13,7 +13,15 @@ export const ENDS = ["pickup", "dropoff"] as const;
 
 export type End = (typeof ENDS)[number];
 
-type Ends<T> = Readonly<Record<End, T | undefined>>;
+/** Returns a value for each end. */
+export function atEnds<T>(valueAt: (end: End) => T): Readonly<Record<End, T>> {
+  return { pickup: valueAt("pickup"), dropoff: valueAt("dropoff") };
+}
+
+/** Returns the location of a shipment's pickup or dropoff. */
+export function pointAt(shipment: Shipment, end: End): LatLng {
+  return { lat: shipment[`${end}Lat`], lng: shipment[`${end}Lng`] };
+}
 
 export function routeTextOf(shipment: Shipment): RouteText {
   return {
@@ -53,11 +61,8 @@ function distanceText(meters: number | undefined): string | undefined {
 type Outside = Pick<CreateQuoteResponse, "pickupOutsideMeters" | "dropoffOutsideMeters">;
 
 /** Returns the distances of pickup and dropoff from coverage, such as `37 km`. `undefined` if covered. */
-export function outsideOf(quote: Outside | undefined): Ends<string> {
-  return {
-    pickup: distanceText(quote?.pickupOutsideMeters),
-    dropoff: distanceText(quote?.dropoffOutsideMeters),
-  };
+export function outsideOf(quote: Outside | undefined) {
+  return atEnds((end) => distanceText(quote?.[`${end}OutsideMeters`]));
 }
 
 /** Returns the pickup or dropoff point, or `undefined` until its coordinates are valid. */

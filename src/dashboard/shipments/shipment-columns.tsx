@@ -16,7 +16,7 @@ import type { Column } from "../ui/table.tsx";
 import { Money, Time, useNow } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
 import { isAhead, useLateness } from "./lateness.ts";
-import type { End } from "./route.ts";
+import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { dateText, hoursText, windowOf, windowText } from "./windows.ts";
 import "./zone-chip.css";
@@ -90,12 +90,8 @@ const COLUMNS = {
     spare: true,
     cell: (shipment) => (
       <>
-        <Address text={shipment.pickupAddress} zoneAt={{ lat: shipment.pickupLat, lng: shipment.pickupLng }} />
-        <Address
-          sign="→"
-          text={shipment.dropoffAddress}
-          zoneAt={{ lat: shipment.dropoffLat, lng: shipment.dropoffLng }}
-        />
+        <Address end="pickup" shipment={shipment} />
+        <Address sign="→" end="dropoff" shipment={shipment} />
       </>
     ),
   },
@@ -106,7 +102,7 @@ const COLUMNS = {
     cell: (shipment) => (
       <>
         <Line text={shipment.recipientName ?? shipment.customer?.name} />
-        <Address text={shipment.dropoffAddress} zoneAt={{ lat: shipment.dropoffLat, lng: shipment.dropoffLng }} />
+        <Address end="dropoff" shipment={shipment} />
       </>
     ),
   },
@@ -210,20 +206,20 @@ function Line(props: {
   );
 }
 
-/** An address and its zone, which stays visible if the address is cut off. */
-function Address(props: { readonly sign?: string; readonly text: string; readonly zoneAt: LatLng }) {
-  const { sign, text, zoneAt } = props;
-  return (
-    <span class="address" title={text}>
-      {sign && `${sign} `}
-      <Line text={text} /> <ZoneChip {...zoneAt} />
-    </span>
-  );
-}
-
 interface EndProps {
   readonly end: End;
   readonly shipment: Shipment;
+}
+
+/** An address and its zone, which stays visible if the address is cut off. */
+function Address({ sign, end, shipment }: EndProps & { readonly sign?: string }) {
+  const text = shipment[`${end}Address`];
+  return (
+    <span class="address" title={text}>
+      {sign && `${sign} `}
+      <Line text={text} /> <ZoneChip {...pointAt(shipment, end)} />
+    </span>
+  );
 }
 
 /** Shows the pickup or dropoff time, or how long the shipment has waited without one. Red if late. */
@@ -323,10 +319,7 @@ const ZonesOfPoints = createContext(NO_ZONES);
 /** Loads the zones of up to 50 shipments with one request, for use by its children. */
 export function WithZones(props: { readonly shipments: readonly Shipment[]; readonly children: ComponentChildren }) {
   const coverage = useClient(CoverageService);
-  const ends = props.shipments.flatMap((shipment) => [
-    { lat: shipment.pickupLat, lng: shipment.pickupLng },
-    { lat: shipment.dropoffLat, lng: shipment.dropoffLng },
-  ]);
+  const ends = props.shipments.flatMap((shipment) => ENDS.map((end) => pointAt(shipment, end)));
   const points = new Map(ends.map((end) => [keyOf(end), end]));
   const keys = [...points.keys()];
   // If the request fails, only the zone chips are missing.

@@ -5,7 +5,7 @@ import { ClusterMap } from "../map/cluster-marks.tsx";
 import { paths } from "../routes/paths.ts";
 import { numberText } from "../ui/format.ts";
 import { stateOf } from "../ui/shipment-states.ts";
-import type { End } from "./route.ts";
+import { type End, ENDS, pointAt } from "./route.ts";
 import { AlertOrState } from "./shipment-badge.tsx";
 
 export interface EndsProps {
@@ -22,16 +22,11 @@ export interface EndsProps {
 /** A map of the shipments' pickups or dropoffs, with nearby marks clustered. */
 export function Ends({ end, shipments, of, courier, open }: EndsProps) {
   const marks = useMemo(
-    () =>
-      shipments.map((shipment) => ({
-        ...pointOf(shipment, end),
-        key: shipment.reference,
-        of: shipment,
-      })),
+    () => shipments.map((it) => ({ ...pointAt(it, end), key: it.reference, of: it })),
     [shipments, end],
   );
   // The map moves only when the filters change, not for new bookings or the other end.
-  const inView = useMemo(() => shipments.flatMap((it) => [pointOf(it, "pickup"), pointOf(it, "dropoff")]), [of]);
+  const inView = useMemo(() => shipments.flatMap((it) => ENDS.map((each) => pointAt(it, each))), [of]);
   return (
     <ClusterMap
       label={end === "pickup" ? "Pickup locations" : "Dropoff locations"}
@@ -59,7 +54,7 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
 }
 
 function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly end: End }) {
-  const { reference, customer, pickupAddress, dropoffAddress } = shipment;
+  const { reference, customer } = shipment;
   return (
     <>
       <p>
@@ -69,13 +64,7 @@ function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly
         <AlertOrState {...shipment} />
       </p>
       <p>{customer?.name}</p>
-      <p class="minor">{end === "pickup" ? pickupAddress : dropoffAddress}</p>
+      <p class="minor">{shipment[`${end}Address`]}</p>
     </>
   );
-}
-
-function pointOf(shipment: Shipment, end: End) {
-  return end === "pickup"
-    ? { lat: shipment.pickupLat, lng: shipment.pickupLng }
-    : { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
 }

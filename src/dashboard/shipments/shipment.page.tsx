@@ -20,6 +20,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
 import { ProofSection } from "./proof.tsx";
+import { atEnds, pointAt } from "./route.ts";
 import { recordItems } from "./record-fields.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
@@ -128,13 +129,12 @@ const PHONE = matchMedia("(max-width: 40rem)");
 
 function Route({ shipment, place }: { readonly shipment: Shipment; readonly place: CourierPlace | undefined }) {
   const [isOpen, setOpen] = useState(!PHONE.matches);
-  const pickup = { lat: shipment.pickupLat, lng: shipment.pickupLng };
-  const dropoff = { lat: shipment.dropoffLat, lng: shipment.dropoffLng };
+  const ends = atEnds((end) => pointAt(shipment, end));
   // Move the map to the courier once. Afterwards the map stays where the user moved it.
   const inView = useMemo(() => place && [place], [place === undefined]);
   return (
     <Section title="Route" actions={!isOpen && <Button onClick={() => setOpen(true)}>Show map</Button>}>
-      {isOpen && <CoverageMap label="Route of the shipment" {...{ pickup, dropoff, inView }} courier={place} />}
+      {isOpen && <CoverageMap label="Route of the shipment" {...ends} inView={inView} courier={place} />}
     </Section>
   );
 }

@@ -1,18 +1,14 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { LatLng } from "../map/map-geometry.ts";
+import { pointAt } from "./route.ts";
 
 const RADIANS = Math.PI / 180;
 
 /** Returns the window and location of a shipment's next stop: its pickup, or its dropoff once it is in transit. */
 export function nextStopOf(shipment: Shipment) {
-  return shipment.status === ShipmentStatus.IN_TRANSIT
-    ? { window: shipment.dropoffWindow, address: shipment.dropoffAddress, at: endOf(shipment, "dropoff") }
-    : { window: shipment.pickupWindow, address: shipment.pickupAddress, at: endOf(shipment, "pickup") };
-}
-
-function endOf(shipment: Shipment, end: "pickup" | "dropoff"): LatLng {
-  return { lat: shipment[`${end}Lat`], lng: shipment[`${end}Lng`] };
+  const end = shipment.status === ShipmentStatus.IN_TRANSIT ? "dropoff" : "pickup";
+  return { window: shipment[`${end}Window`], address: shipment[`${end}Address`], at: pointAt(shipment, end) };
 }
 
 function startOf(shipment: Shipment): number {

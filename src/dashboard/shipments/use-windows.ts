@@ -5,7 +5,7 @@ import { SlotUnavailableReason, type PickupSlot } from "../../../gen/shipments/v
 import type { Problem } from "../api/problem.ts";
 import { useClient } from "../api/clients.ts";
 import { useDebounced, useQuery, useRepeat } from "../api/use-query.ts";
-import { type End, ENDS, isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
+import { atEnds, type End, ENDS, isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { addDays, localDate } from "../ui/local-time.ts";
 import {
   type bookedWindows,
@@ -67,20 +67,11 @@ export function useWindows(
   const settled = useDebounced(route, SETTLED_MS);
   const pickup = useOffer(settled, { isWanted, isShown });
   const dropoff = useOffer(reversed(settled), { isWanted, isShown });
-  const [made, setMade] = useState<Readonly<Record<End, WindowChoice | undefined>>>({
-    pickup: booked?.pickup && BOOKED,
-    dropoff: booked?.dropoff && BOOKED,
-  });
+  const [made, setMade] = useState(() => atEnds((end): WindowChoice | undefined => booked?.[end] && BOOKED));
   const offers = { pickup: pickup.data, dropoff: dropoff.data };
-  const choices = {
-    pickup: made.pickup ?? choiceAtFirst(offers.pickup),
-    dropoff: made.dropoff ?? OPEN,
-  };
-  const chosen = {
-    pickup: chosenOf(choices.pickup, offers.pickup, booked?.pickup),
-    dropoff: chosenOf(choices.dropoff, offers.dropoff, booked?.dropoff),
-  };
-  const timeZones = { pickup: offers.pickup?.timeZone, dropoff: offers.dropoff?.timeZone };
+  const choices = { pickup: made.pickup ?? choiceAtFirst(offers.pickup), dropoff: made.dropoff ?? OPEN };
+  const chosen = atEnds((end) => chosenOf(choices[end], offers[end], booked?.[end]));
+  const timeZones = atEnds((end) => offers[end]?.timeZone);
   return {
     offers,
     choices,
@@ -180,10 +171,7 @@ function reversed(route: RouteText): RouteText {
 }
 
 export function windowsOf({ chosen }: Pick<Windows, "chosen">) {
-  return {
-    pickupWindow: windowMessage(chosen.pickup),
-    dropoffWindow: windowMessage(chosen.dropoff),
-  };
+  return { pickupWindow: windowMessage(chosen.pickup), dropoffWindow: windowMessage(chosen.dropoff) };
 }
 
 /** Returns the changed times. Unchanged times are omitted, because the service would validate them again. */

@@ -4,7 +4,7 @@ import type { ListPickupSlotsResponse } from "../../../gen/shipments/v1/shipment
 import type { AcceptedWindow, PickupSlot } from "../../../gen/shipments/v1/window_pb.js";
 import type { Problem } from "../api/problem.ts";
 import { addDays, instantOf, localDate, zoneSuffix } from "../ui/local-time.ts";
-import type { End } from "./route.ts";
+import { atEnds, type End } from "./route.ts";
 
 export interface Window {
   readonly start: Date;
@@ -32,12 +32,8 @@ export function windowMessage(window: Window | undefined) {
   return window && { start: timestampFromDate(window.start), end: timestampFromDate(window.end) };
 }
 
-export function bookedWindows(shipment: Shipment): Readonly<Record<End, Window | undefined>> {
-  const { pickupWindow, dropoffWindow } = shipment;
-  return {
-    pickup: pickupWindow && windowOf(pickupWindow),
-    dropoff: dropoffWindow && windowOf(dropoffWindow),
-  };
+export function bookedWindows(shipment: Shipment) {
+  return atEnds((end) => shipment[`${end}Window`] && windowOf(shipment[`${end}Window`]!));
 }
 
 export function isSameWindow(one: Window, other: Window): boolean {
