@@ -5,12 +5,13 @@ import { useRpc, useQuery } from "../api/use-query.ts";
 import { DialogButton } from "../ui/dialog.tsx";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { ListView } from "../ui/table.tsx";
 import {
+  actionsColumn,
   API_KEY_COLUMNS,
   API_KEY_FIELDS,
   keyCall,
   createDialog,
-  KeyTable,
   KeyText,
   keyTitle,
   LastUse,
@@ -34,19 +35,18 @@ export function ApiKeysPage() {
   return (
     <Page title="API" actions={isAdmin && create}>
       <div class="stack">
-        <QueryView query={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title="No keys">
-                {isAdmin
-                  ? "API clients call the service with a key. Create one for each client."
-                  : "API clients call the service with a key. Ask an admin of the workspace to create one."}
-              </Empty>
-            ) : (
-              <KeyTable label="Keys" columns={API_KEY_COLUMNS} keys={data} owner={isAdmin ? OWNER : undefined} />
-            )
+        <ListView
+          query={list}
+          label="Keys"
+          columns={isAdmin ? [...API_KEY_COLUMNS, actionsColumn(OWNER)] : API_KEY_COLUMNS}
+          empty={
+            <Empty title="No keys">
+              {isAdmin
+                ? "API clients call the service with a key. Create one for each client."
+                : "API clients call the service with a key. Ask an admin of the workspace to create one."}
+            </Empty>
           }
-        </QueryView>
+        />
         <div class="columns">
           <ApiCalls />
           <ApiUsage />

@@ -7,7 +7,7 @@ import { Badge } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog, SecretDialog, type DialogProps } from "../ui/dialog.tsx";
 import { OverlapField } from "../ui/fields.tsx";
 import type { FieldTexts } from "../ui/request-fields.tsx";
-import { Table, type Column } from "../ui/table.tsx";
+import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
@@ -75,19 +75,8 @@ interface Rotation {
   readonly rotate: KeyCall;
 }
 
-/** A table of keys with the owner's actions. Without an owner, there are no actions. */
-export function KeyTable<K extends Key>(props: {
-  readonly label: string;
-  readonly columns: readonly Column<K>[];
-  readonly keys: readonly K[];
-  readonly owner: KeyOwner<K> | undefined;
-}) {
-  const { label, columns, keys, owner } = props;
-  const all = owner === undefined ? columns : [...columns, actionsColumn(owner)];
-  return <Table label={label} columns={all} rows={keys} keyOf={({ id }) => id} />;
-}
-
-function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
+/** Returns a column of the owner's actions for a list of keys. */
+export function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
   const { update, rotate } = owner;
   return {
     header: "Actions",

@@ -8,11 +8,11 @@ import { OperatorService } from "../../../gen/shipments/admin/v1/operator_servic
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import {
+  actionsColumn,
   keyCall,
   rotateDialog,
   createDialog,
   KEY_USE_COLUMNS,
-  KeyTable,
   keyTitle,
   type KeyOwner,
 } from "../keys/key-table.tsx";
@@ -20,7 +20,7 @@ import { DialogButton, RpcButton, SecretDialog } from "../ui/dialog.tsx";
 import { More } from "../ui/menu.tsx";
 import { Badge } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
-import type { Column } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
 const {
@@ -143,7 +143,7 @@ export function OperatorKeys(props: { readonly operator: Operator }) {
       {operator.keys.length === 0 ? (
         <p class="minor">No active keys.</p>
       ) : (
-        <KeyTable label="Keys" columns={COLUMNS} keys={operator.keys} owner={mayChange ? owner : undefined} />
+        <Table label="Keys" columns={mayChange ? [...COLUMNS, actionsColumn(owner)] : COLUMNS} rows={operator.keys} />
       )}
     </Section>
   );

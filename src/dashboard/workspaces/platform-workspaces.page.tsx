@@ -27,16 +27,15 @@ import {
 } from "./platform-workspace-actions.tsx";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import {
+  actionsColumn,
   API_KEY_COLUMNS,
   API_KEY_FIELDS,
   keyCall,
   createDialog,
-  KeyTable,
   LastUse,
   rotateDialog,
   type KeyOwner,
 } from "../keys/key-table.tsx";
-import { QueryView } from "../ui/query-view.tsx";
 
 const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },
@@ -235,15 +234,12 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
   );
   return (
     <Section title="API keys" actions={mayChange && buttons}>
-      <QueryView query={list}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p class="minor">No active keys. The workspace’s clients cannot call the API.</p>
-          ) : (
-            <KeyTable label="API keys" columns={API_KEY_COLUMNS} keys={data} owner={mayChange ? owner : undefined} />
-          )
-        }
-      </QueryView>
+      <ListView
+        query={list}
+        label="API keys"
+        columns={mayChange ? [...API_KEY_COLUMNS, actionsColumn(owner)] : API_KEY_COLUMNS}
+        empty={<p class="minor">No active keys. The workspace’s clients cannot call the API.</p>}
+      />
     </Section>
   );
 }
