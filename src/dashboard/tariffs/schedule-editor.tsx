@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
-import { FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
+import { CheckField, FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
 import { fieldOf } from "./draft-fields.ts";
 import { useFormProblem } from "../ui/form.tsx";
 import {
@@ -72,17 +72,13 @@ export function ScheduleFields({ schedule, change }: Props) {
         />
       </div>
       <CutOffs schedule={schedule} change={change} />
-      <div class="field check">
-        <input
-          id={`${path}-asap`}
-          type="checkbox"
-          name={`${path}.as_soon_as_possible`}
-          checked={schedule.as_soon_as_possible}
-          onChange={({ currentTarget }) => change({ ...schedule, as_soon_as_possible: currentTarget.checked })}
-        />
-        <label for={`${path}-asap`}>Offer pickups as soon as possible</label>
-        <p class="hint">Otherwise a time must be chosen.</p>
-      </div>
+      <CheckField
+        name={`${path}.as_soon_as_possible`}
+        label="Offer pickups as soon as possible"
+        hint="Otherwise a time must be chosen."
+        checked={schedule.as_soon_as_possible}
+        change={(as_soon_as_possible) => change({ ...schedule, as_soon_as_possible })}
+      />
     </div>
   );
 }

@@ -225,7 +225,7 @@ export function CheckField(
         type="checkbox"
         name={props.name}
         value={props.value}
-        defaultChecked={props.checked}
+        {...(props.change ? { checked: props.checked } : { defaultChecked: props.checked })}
         onChange={({ currentTarget }) => props.change?.(currentTarget.checked)}
       />
       <label for={id}>{props.label}</label>
