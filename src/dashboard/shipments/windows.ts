@@ -3,7 +3,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ListPickupSlotsResponse } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { AcceptedWindow, PickupSlot } from "../../../gen/shipments/v1/window_pb.js";
 import type { Problem } from "../api/problem.ts";
-import { addDays, instantOf, localDate, zoneSuffix } from "../ui/local-time.ts";
+import { addDays, CLOCK_FORMAT, instantOf, localDate, WEEKDAY_FORMAT, zoneSuffix } from "../ui/local-time.ts";
 import { atEnds, type End } from "./route.ts";
 
 export interface Window {
@@ -57,13 +57,7 @@ export function slotsByDate({ data }: Offer): ReadonlyMap<string, readonly Picku
 }
 
 /** Format to the minute, with the day of the week. */
-const TO_MINUTE = {
-  weekday: "short",
-  month: "short",
-  day: "numeric",
-  hour: "numeric",
-  minute: "2-digit",
-} as const;
+const TO_MINUTE = { ...WEEKDAY_FORMAT, ...CLOCK_FORMAT };
 
 /** Formats a window: `Tue, Dec 1, 8:00 – 9:00 AM`. Adds the time zone if it differs from the browser's. */
 export function windowText({ start, end }: Window, timeZone?: string): string {
@@ -75,11 +69,7 @@ export function windowText({ start, end }: Window, timeZone?: string): string {
 export function hoursText(window: Window, timeZone: string | undefined): string {
   const { start, end } = window;
   if (localDate(start, timeZone) !== localDate(end, timeZone)) return windowText(window, timeZone);
-  return new Intl.DateTimeFormat(undefined, {
-    hour: "numeric",
-    minute: "2-digit",
-    timeZone,
-  }).formatRange(start, end);
+  return new Intl.DateTimeFormat(undefined, { ...CLOCK_FORMAT, timeZone }).formatRange(start, end);
 }
 
 /** Formats an instant: `Mon, Nov 30, 6:00 PM`. Adds the time zone if it differs from the browser's. */
@@ -90,12 +80,7 @@ export function instantText(instant: Date, timeZone: string): string {
 
 /** Formats a slot's date for the browser's locale: `Tue, Dec 1`. */
 export function dateText(date: string): string {
-  return new Intl.DateTimeFormat(undefined, {
-    weekday: "short",
-    month: "short",
-    day: "numeric",
-    timeZone: "UTC",
-  }).format(new Date(`${date}T00:00:00Z`));
+  return new Intl.DateTimeFormat(undefined, { ...WEEKDAY_FORMAT, timeZone: "UTC" }).format(new Date(date));
 }
 
 /** Returns the window between local times on a date. An end before the start is on the next day. */

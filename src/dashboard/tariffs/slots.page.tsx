@@ -14,7 +14,7 @@ import { Badge, type Label } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { numberFrom, numberText } from "../ui/format.ts";
-import { addDays, localDate } from "../ui/local-time.ts";
+import { addDays, CLOCK_FORMAT, localDate, WEEKDAY_FORMAT } from "../ui/local-time.ts";
 import { Empty, Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
@@ -139,15 +139,8 @@ function weekText(first: string): string {
 
 function columnsFor(schedule: string, timeZone: string, mayChange: boolean): readonly Column<LimitedSlot>[] {
   // The name of the zone distinguishes the two slots of a repeated hour.
-  const format = new Intl.DateTimeFormat(undefined, {
-    weekday: "short",
-    month: "short",
-    day: "numeric",
-    hour: "numeric",
-    minute: "2-digit",
-    timeZone,
-    timeZoneName: "short",
-  });
+  const toMinute = { ...WEEKDAY_FORMAT, ...CLOCK_FORMAT, timeZone, timeZoneName: "short" } as const;
+  const format = new Intl.DateTimeFormat(undefined, toMinute);
   const timeOf = ({ start, end }: LimitedSlot) => format.formatRange(timestampDate(start!), timestampDate(end!));
   const columns: readonly Column<LimitedSlot>[] = [
     { header: "Slot", selfEvident: true, cell: (slot) => <strong class="slot-time">{timeOf(slot)}</strong> },

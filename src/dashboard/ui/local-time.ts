@@ -52,6 +52,10 @@ export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** Format of a day with its weekday, such as `Tue, Dec 1`. */
+export const WEEKDAY_FORMAT = { weekday: "short", month: "short", day: "numeric" } as const;
+export const CLOCK_FORMAT = { hour: "numeric", minute: "2-digit" } as const;
+
 /** Returns a name for a time zone's local time, such as `New York time`. */
 export function clockText(timeZone: string): string {
   if (!timeZone.includes("/")) return timeZone;
