@@ -34,7 +34,6 @@ export function EditShipmentPage({ workspace, reference }: ParametersOf<"editShi
       query={query}
       up={up}
       what="shipment"
-      title={() => "Edit shipment"}
       fallbackTitle="Edit shipment"
       missing={`No shipment of this workspace has the reference ${reference}.`}
       unlinked

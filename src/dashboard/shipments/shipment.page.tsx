@@ -53,7 +53,6 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
       query={shownWith(query, connected, events)}
       up={{ label: "Shipments", href: paths.shipments() }}
       what="shipment"
-      title={() => reference}
       fallbackTitle={reference}
       missing={`No shipment of this workspace has the reference ${reference}.`}
       note={(shipment) => <Note shipment={shipment} />}

@@ -120,7 +120,6 @@ export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
       query={query}
       up={{ label: "Tariff", href: paths.tariff({}) }}
       what="version"
-      title={() => `Tariff version ${props.version}`}
       fallbackTitle={`Tariff version ${props.version}`}
       missing="The Tariff page lists all versions."
       unlinked

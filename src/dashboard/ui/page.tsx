@@ -148,7 +148,8 @@ export function DetailPage<T>(props: {
   readonly query: Query<{ readonly data?: T | undefined }>;
   readonly up: Link;
   readonly what: string;
-  readonly title: (record: T) => string;
+  /** Title of the record, `fallbackTitle` by default. */
+  readonly title?: (record: T) => string;
   readonly fallbackTitle: string;
   readonly missing: ComponentChildren;
   /** Whether to omit the link, because there is no list of all records. */
@@ -173,7 +174,7 @@ export function DetailPage<T>(props: {
   }
   return (
     <Page
-      title={record ? props.title(record) : fallbackTitle}
+      title={(record && props.title?.(record)) ?? fallbackTitle}
       up={up}
       note={record && props.note?.(record)}
       actions={record && props.actions?.(record)}
