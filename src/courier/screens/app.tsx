@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { nextEnd } from "../run/shipment.ts";
-import { isOpen } from "../run/shipment.ts";
+import { isOpen, nextEnd } from "../run/shipment.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
 import { keepSynchronized } from "../sync/keep-synchronized.ts";
 import { followPosition } from "../sync/places.ts";

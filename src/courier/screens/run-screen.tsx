@@ -1,5 +1,4 @@
-import { type Shipment, visitOf } from "../run/shipment.ts";
-import { isOpen } from "../run/shipment.ts";
+import { isOpen, type Shipment, visitOf } from "../run/shipment.ts";
 import { isLateStop, type Stop, stopsOf } from "../run/stops.ts";
 import { timeText } from "./format.ts";
 import { paths } from "./route.ts";

@@ -1,6 +1,5 @@
 import { useMemo } from "preact/hooks";
-import type { CourierProfile } from "../../../gen/shipments/v1/courier_service_pb.js";
-import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
+import { type CourierProfile, CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { useLive } from "../api/live.ts";
 import { useRole, useWorkspace } from "../api/session.ts";
 import { useRepeat } from "../api/use-query.ts";

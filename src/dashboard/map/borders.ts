@@ -1,5 +1,4 @@
-import type { Coordinate } from "ol/coordinate.js";
-import { closestOnSegment, distance } from "ol/coordinate.js";
+import { closestOnSegment, type Coordinate, distance } from "ol/coordinate.js";
 import type { Corner } from "./outline.ts";
 
 /** The border of a neighboring zone: a ring without its closing position. */

@@ -1,9 +1,9 @@
-import type {
-  FeeDifference,
-  ScheduleDifference,
-  ZoneDifferences,
+import {
+  type FeeDifference,
+  type ScheduleDifference,
+  TariffService,
+  type ZoneDifferences,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
-import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
 import { Empty, Page, Section } from "../ui/page.tsx";
