@@ -7,6 +7,7 @@ import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
 import { paths, withQuery } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
+import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
@@ -119,9 +120,7 @@ function CheckMail(props: { readonly email: string; readonly again: () => void }
         after 15 minutes. Open it in this browser to return to your page.
       </p>
       <p>No email? Check your spam folder and the address. An admin of your workspace can also give you a link.</p>
-      <button type="button" class="button" onClick={props.again}>
-        Use another email or request a new link
-      </button>
+      <Button onClick={props.again}>Use another email or request a new link</Button>
     </section>
   );
 }

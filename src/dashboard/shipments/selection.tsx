@@ -4,7 +4,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { labelsHref } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, LinkButton } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { toast } from "../ui/toast.tsx";
 import type { ActDialogProps } from "./act-dialog.tsx";
@@ -75,9 +75,7 @@ export function SelectionBar(props: {
           <Button quiet onClick={clear}>
             Clear
           </Button>
-          <a class="button" href={labelsHref(selected)}>
-            Print labels
-          </a>
+          <LinkButton href={labelsHref(selected)}>Print labels</LinkButton>
           {ALL.map((act) => {
             const { length } = acts.possible(act, selected);
             return (

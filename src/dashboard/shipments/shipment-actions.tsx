@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { PaymentStatus, ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useRole } from "../api/session.ts";
 import { labelsHref, paths } from "../routes/paths.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, LinkButton } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { More } from "../ui/menu.tsx";
 import { isUnverified } from "./proof.tsx";
@@ -89,24 +89,14 @@ export function ShipmentActions(props: {
         </Button>
       )}
       <More>
-        {steps.isEditable && (
-          <a class="button" href={paths.editShipment({ reference })}>
-            Edit
-          </a>
-        )}
+        {steps.isEditable && <LinkButton href={paths.editShipment({ reference })}>Edit</LinkButton>}
         {steps.others?.map((step) => (
           <Button key={step} onClick={ask(step)}>
             {step}
           </Button>
         ))}
-        <a class="button" href={labelsHref([shipment])}>
-          Print label
-        </a>
-        {isPaid(shipment) && (
-          <a class="button" href={paths.receipt({ reference })}>
-            Receipt
-          </a>
-        )}
+        <LinkButton href={labelsHref([shipment])}>Print label</LinkButton>
+        {isPaid(shipment) && <LinkButton href={paths.receipt({ reference })}>Receipt</LinkButton>}
         {steps.isCancellable && (
           <Button destructive onClick={ask("Cancel shipment")}>
             Cancel shipment

@@ -11,6 +11,7 @@ import { useClient } from "../api/clients.ts";
 import { type Query, useQuery, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { Badge, type Label, DescriptionList } from "../ui/description-list.tsx";
+import { LinkButton } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -53,11 +54,7 @@ export function comparisonPath(from: number, to: number): string {
 }
 
 export function NewDraftLink({ version }: { readonly version: number }) {
-  return (
-    <a class="button" href={paths.tariffDrafts({}, { new: String(version) })}>
-      New draft from this version
-    </a>
-  );
+  return <LinkButton href={paths.tariffDrafts({}, { new: String(version) })}>New draft from this version</LinkButton>;
 }
 
 export function TariffView({ version }: { readonly version: TariffVersion }) {

@@ -3,6 +3,7 @@ import { type TariffVersion, TariffVersionState } from "../../../gen/shipments/a
 import { type ListTariffVersionsResponse, TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRepeat, useRpc } from "../api/use-query.ts";
+import { LinkButton } from "../ui/button.tsx";
 import { More } from "../ui/menu.tsx";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
@@ -51,11 +52,7 @@ function Scheduled(props: { readonly version: TariffVersion; readonly inForce: n
       title={`Scheduled: version ${version}`}
       actions={
         <>
-          {props.inForce && (
-            <a class="button" href={comparisonPath(props.inForce, version)}>
-              Compare
-            </a>
-          )}
+          {props.inForce && <LinkButton href={comparisonPath(props.inForce, version)}>Compare</LinkButton>}
           <CancelSchedule version={props.version} />
         </>
       }
@@ -104,11 +101,7 @@ function Versions(props: { readonly query: Query<ListTariffVersionsResponse> }) 
 function CompareLatest({ versions }: { readonly versions: readonly TariffVersion[] }) {
   const [to, from] = versions;
   if (to === undefined || from === undefined) return null;
-  return (
-    <a class="button" href={comparisonPath(from.version, to.version)}>
-      Compare versions
-    </a>
-  );
+  return <LinkButton href={comparisonPath(from.version, to.version)}>Compare versions</LinkButton>;
 }
 
 export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
@@ -143,9 +136,7 @@ function Actions(props: { readonly version: TariffVersion; readonly inForce: Que
       {(isOther || isScheduled) && (
         <More>
           {isOther && (
-            <a class="button" href={comparisonPath(current, version.version)}>
-              Compare with the version in force
-            </a>
+            <LinkButton href={comparisonPath(current, version.version)}>Compare with the version in force</LinkButton>
           )}
           {isScheduled && <CancelSchedule version={version} />}
           {isOther && version.state === TariffVersionState.REPLACED && (

@@ -36,6 +36,11 @@ export function Button(
   );
 }
 
+/** A link that looks like a button. */
+export function LinkButton(props: { readonly href: string; readonly children: ComponentChildren }) {
+  return <a class="button" {...props} />;
+}
+
 function kindOf(props: ButtonProps & { readonly quiet?: boolean }): string {
   if (props.destructive) return " destructive";
   return props.primary ? " primary" : props.quiet ? " quiet" : "";

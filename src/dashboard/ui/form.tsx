@@ -3,6 +3,7 @@ import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { popForm, restoreForm, watchForm, type FormSnapshot } from "../api/stored-forms.ts";
 import { fieldOf, plainText, type Labels, type Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
+import { Button } from "./button.tsx";
 import { toast } from "./toast.tsx";
 import "./form.css";
 
@@ -103,11 +104,7 @@ function Buttons(props: FormProps) {
   const { bar, cancel } = props;
   const buttons = (
     <div class="actions">
-      {cancel && (
-        <button type="button" class="button" onClick={cancel}>
-          {props.dismiss ?? "Cancel"}
-        </button>
-      )}
+      {cancel && <Button onClick={cancel}>{props.dismiss ?? "Cancel"}</Button>}
       <SubmitButton {...props} isRunning={props.action.isRunning} />
     </div>
   );

@@ -5,6 +5,7 @@ import { paths } from "../routes/paths.ts";
 import "./page.css";
 import { Code } from "@connectrpc/connect";
 import type { Query } from "../api/use-query.ts";
+import { LinkButton } from "./button.tsx";
 import { IsPeek } from "./peek.tsx";
 import { QueryView } from "./query-view.tsx";
 
@@ -85,11 +86,7 @@ export function Empty(props: {
     <div class={props.isGood ? "empty good" : "empty"}>
       <p class="empty-title">{props.title}</p>
       {props.children && <p>{props.children}</p>}
-      {props.link && (
-        <a class="button" href={props.link.href}>
-          {props.link.label}
-        </a>
-      )}
+      {props.link && <LinkButton href={props.link.href}>{props.link.label}</LinkButton>}
       {props.action}
     </div>
   );
