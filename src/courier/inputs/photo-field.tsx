@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Texts } from "../texts/en.ts";
+import { ErrorNote } from "./error-note.tsx";
 import { scalePhoto } from "./pictures.ts";
 
 /** Lets the courier take a photo with the camera. `photo` is a JPEG in base64. */
@@ -35,11 +36,7 @@ export function PhotoField(props: {
           onChange={(event) => void take(event.currentTarget)}
         />
       </label>
-      {isUnreadable && (
-        <p class="error" role="alert">
-          {t.photoUnreadable}
-        </p>
-      )}
+      <ErrorNote text={isUnreadable && t.photoUnreadable} />
     </div>
   );
 }

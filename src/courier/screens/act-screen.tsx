@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ErrorNote } from "../inputs/error-note.tsx";
 import { type ActKind, allowedActs, type Details } from "../run/acts.ts";
 import { nextEnd, type Shipment } from "../run/shipment.ts";
 import { discardAct, queueAct } from "../sync/outbox.ts";
@@ -52,11 +53,7 @@ export function ActScreen({ kind, shipments }: { readonly kind: string; readonly
       </button>
       <h1 tabIndex={-1}>{label}</h1>
       <p>{end === "pickup" ? first.pickup_address : first.dropoff_address}</p>
-      {pinCheck === "wrong" && (
-        <p class="error" role="alert">
-          {t.refusal["PIN_WRONG"]}
-        </p>
-      )}
+      <ErrorNote text={pinCheck === "wrong" && t.refusal["PIN_WRONG"]} />
       {pinCheck === "running" && <p role="status">{t.loading}</p>}
       {/* The form stays, because its entries are sent again with another PIN. */}
       <div hidden={pinCheck === "running"}>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { FormProps } from "./form-parts.tsx";
+import { type FormProps, SubmitPart } from "./form-parts.tsx";
 import { useApp } from "./state.ts";
 import { contentsText } from "./stop-view.tsx";
 
@@ -37,12 +37,7 @@ export function Checklist({ shipments, label, onRecord }: FormProps) {
           )}
         </fieldset>
       ))}
-      {isIncomplete && (
-        <p class="error" role="alert">
-          {t.missing.checklist}
-        </p>
-      )}
-      <button class="primary">{label}</button>
+      <SubmitPart missing={isIncomplete && t.missing.checklist} label={label} />
     </form>
   );
 }

@@ -1,3 +1,4 @@
+import { ErrorNote } from "../inputs/error-note.tsx";
 import type { Details } from "../run/acts.ts";
 import type { Shipment } from "../run/shipment.ts";
 import { useApp } from "./state.ts";
@@ -24,15 +25,11 @@ export function NoteField({ isRequired }: { readonly isRequired: boolean }) {
 }
 
 /** The message about a missing entry, and the button that records the act. */
-export function SubmitPart({ missing, label }: { readonly missing: string | undefined; readonly label: string }) {
+export function SubmitPart(props: { readonly missing: string | false | undefined; readonly label: string }) {
   return (
     <>
-      {missing !== undefined && (
-        <p class="error" role="alert">
-          {missing}
-        </p>
-      )}
-      <button class="primary">{label}</button>
+      <ErrorNote text={props.missing} />
+      <button class="primary">{props.label}</button>
     </>
   );
 }

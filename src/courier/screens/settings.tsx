@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { ErrorNote } from "../inputs/error-note.tsx";
 import { announceChange, transact } from "../sync/database.ts";
 import { LANGUAGES, type Language } from "../texts/texts.ts";
 import { NAVIGATION_APPS } from "./navigation.ts";
@@ -31,11 +32,7 @@ export function Settings() {
           <p id="location-text">{t.locationText}</p>
         </>
       )}
-      {isRefused && (
-        <p class="error" role="alert">
-          {t.locationRefused}
-        </p>
-      )}
+      <ErrorNote text={isRefused && t.locationRefused} />
       <label class="field">
         <span class="label">{t.navigation}</span>
         <select value={state.navigation} onChange={(event) => void store("navigation", event.currentTarget.value)}>

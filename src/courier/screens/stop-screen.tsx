@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { ErrorNote } from "../inputs/error-note.tsx";
 import { type Stop, stopsOf, tasksNow } from "../run/stops.ts";
 import { moveFirst } from "../sync/reorder.ts";
 import { paths, replaceScreen } from "./route.ts";
@@ -41,11 +42,7 @@ function MoveFirst({ stop }: { readonly stop: Stop }) {
   };
   return (
     <div class="acts">
-      {state === "failed" && (
-        <p class="error" role="alert">
-          {t.notMoved}
-        </p>
-      )}
+      <ErrorNote text={state === "failed" && t.notMoved} />
       <button type="button" class="minor" disabled={state === "running"} onClick={() => void move()}>
         {t.moveFirst}
       </button>
