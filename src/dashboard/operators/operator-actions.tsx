@@ -200,19 +200,6 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
   },
 ];
 
-export const OPERATOR_ROLES: Readonly<Record<OperatorRole, string>> = {
-  [OperatorRole.UNSPECIFIED]: "Unknown",
-  [OperatorRole.VIEWER]: "Viewer",
-  [OperatorRole.OPERATOR]: "Operator",
-  [OperatorRole.OWNER]: "Owner",
-};
-
-export const OPERATOR_KINDS: Readonly<Record<OperatorKind, string>> = {
-  [OperatorKind.UNSPECIFIED]: "Unknown",
-  [OperatorKind.PERSON]: "Person",
-  [OperatorKind.MACHINE]: "Machine",
-};
-
 export const ROLE_FIELD = {
   label: "Role",
   choices: [

@@ -11,8 +11,6 @@ import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import {
   isSelf,
-  OPERATOR_KINDS,
-  OPERATOR_ROLES,
   OperatorBadge,
   ROLE_FIELD,
   OPERATOR_KEY_TEXT,
@@ -21,7 +19,7 @@ import {
 } from "./operator-actions.tsx";
 import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
-import { recordIdOf } from "../ui/format.ts";
+import { enumText, recordIdOf } from "../ui/format.ts";
 
 /** Lists the platform's operators, including revoked ones if the URL requests them. */
 export function OperatorsPage() {
@@ -80,8 +78,8 @@ function columnsFor(ownEmail: string): readonly Column<Operator>[] {
       selfEvident: true,
       cell: (operator) => <OperatorBadge operator={operator} />,
     },
-    { header: "Kind", selfEvident: true, cell: ({ kind }) => OPERATOR_KINDS[kind] },
-    { header: "Role", cell: ({ role }) => OPERATOR_ROLES[role] },
+    { header: "Kind", selfEvident: true, cell: ({ kind }) => enumText(OperatorKind, kind) },
+    { header: "Role", cell: ({ role }) => enumText(OperatorRole, role) },
     { header: "Keys", align: "end", cell: ({ keys }) => keys.length },
     { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
@@ -98,7 +96,6 @@ export function CreateOperatorDialog() {
     <RpcDialog
       method={OperatorService.method.createOperator}
       title="Create operator"
-      submit="Create operator"
       fields={{
         kind: {
           label: "Kind",
@@ -168,8 +165,8 @@ function About({ operator }: { readonly operator: Operator }) {
       <DescriptionList
         items={[
           ["Id", String(id)],
-          ["Kind", OPERATOR_KINDS[kind]],
-          ["Role", OPERATOR_ROLES[role]],
+          ["Kind", enumText(OperatorKind, kind)],
+          ["Role", enumText(OperatorRole, role)],
           ["Email", email],
           ["Created", <Time at={createdAt} exact />],
           ["Revoked", revokedAt && <Time at={revokedAt} exact />],

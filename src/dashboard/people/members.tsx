@@ -9,17 +9,11 @@ import { navigate } from "../routes/router.ts";
 import { Badge } from "../ui/description-list.tsx";
 import { RpcActionButton } from "../ui/button.tsx";
 import { DialogButton, openDialog, RpcButton, RpcDialog } from "../ui/dialog.tsx";
+import { enumText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { InvitedDialog, ROLE_CHOICES, type Invited } from "./invitation.tsx";
-
-const ROLES: Readonly<Record<MemberRole, string>> = {
-  [MemberRole.UNSPECIFIED]: "Unknown",
-  [MemberRole.VIEWER]: "Viewer",
-  [MemberRole.MEMBER]: "Member",
-  [MemberRole.ADMIN]: "Admin",
-};
 
 const { inviteMember, listMembers, removeMember, updateMember } = MemberService.method;
 
@@ -77,7 +71,7 @@ function columnsFor(me: bigint): readonly Column<Member>[] {
         </div>
       ),
     },
-    { header: "Role", cell: ({ role }) => ROLES[role] },
+    { header: "Role", cell: ({ role }) => enumText(MemberRole, role) },
     { header: "Member since", cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       header: "Last signed in",

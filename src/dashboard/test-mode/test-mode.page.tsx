@@ -14,7 +14,7 @@ import { Badge } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
-import { numberText, relativeText } from "../ui/format.ts";
+import { enumText, numberText, relativeText } from "../ui/format.ts";
 import { instantOf, localDate, localTime } from "../ui/local-time.ts";
 import { Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
@@ -174,26 +174,14 @@ const SCENARIOS: Readonly<Record<SimulationScenario, string>> = {
   [SimulationScenario.RETURNED]: "Returned",
 };
 
-const STEPS: Readonly<Record<SimulatedStep, string>> = {
-  [SimulatedStep.UNSPECIFIED]: "Unknown",
-  [SimulatedStep.PAY]: "Pay",
-  [SimulatedStep.DECLINE_PAYMENT]: "Decline payment",
-  [SimulatedStep.ASSIGN_COURIER]: "Assign courier",
-  [SimulatedStep.ARRIVE]: "Courier arrives",
-  [SimulatedStep.PICK_UP]: "Pick up",
-  [SimulatedStep.TRAVEL]: "Courier approaches",
-  [SimulatedStep.FAIL_ATTEMPT]: "Fail attempt",
-  [SimulatedStep.DELIVER]: "Deliver",
-  [SimulatedStep.RETURN]: "Return",
-  [SimulatedStep.CANCEL]: "Cancel",
-  [SimulatedStep.REFUND]: "Refund",
-  [SimulatedStep.FAIL_REFUND]: "Fail refund",
-  [SimulatedStep.OPEN_DISPUTE]: "Open dispute",
-  [SimulatedStep.WIN_DISPUTE]: "Win dispute",
-  [SimulatedStep.LOSE_DISPUTE]: "Lose dispute",
-};
+function stepText(step: SimulatedStep): string {
+  if (step === SimulatedStep.ARRIVE) return "Courier arrives";
+  return step === SimulatedStep.TRAVEL ? "Courier approaches" : enumText(SimulatedStep, step);
+}
 
-const STEP_CHOICES = Object.entries(STEPS).filter(([step]) => step !== "0");
+const STEP_CHOICES = Object.values(SimulatedStep)
+  .filter((step) => typeof step === "number" && step !== SimulatedStep.UNSPECIFIED)
+  .map((step) => [String(step), stepText(step)] as const);
 
 function Simulations({ now }: { readonly now: Date }) {
   const timeZone = useTimeZone();
@@ -203,7 +191,7 @@ function Simulations({ now }: { readonly now: Date }) {
   const columns: readonly Column<RunningSimulation>[] = [
     { header: "Shipment", selfEvident: true, cell: ({ shipment }) => <code>{shipment}</code> },
     { header: "Scenario", spare: true, cell: ({ scenario }) => SCENARIOS[scenario] },
-    { header: "Next", cell: ({ nextStep }) => STEPS[nextStep] },
+    { header: "Next", cell: ({ nextStep }) => stepText(nextStep) },
     {
       header: "Due",
       cell: ({ dueAt }) => (

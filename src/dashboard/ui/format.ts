@@ -98,6 +98,12 @@ export function durationText(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+/** Returns the name of an enum's value as text, such as `Pick up`. */
+export function enumText(names: Readonly<Record<number, string>>, value: number): string {
+  const name = value === 0 ? "UNKNOWN" : (names[value] ?? "UNKNOWN");
+  return `${name.charAt(0)}${name.slice(1).toLowerCase().replaceAll("_", " ")}`;
+}
+
 /** Parses a record number from a URL or field. Returns `undefined` if invalid. */
 export function recordIdOf(text: string): bigint | undefined {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
