@@ -70,8 +70,6 @@ function CreateCourier() {
       primary
       button="Add courier"
       method={CourierService.method.createCourier}
-      title="Add courier"
-      submit="Add courier"
       fields={COURIER_FIELDS}
       done="Courier added."
       then={({ data }) => navigate(paths.courier({ workspace, courier: data!.id }))}

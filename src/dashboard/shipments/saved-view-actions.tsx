@@ -32,7 +32,6 @@ export function SaveButtons(props: {
       <RpcButton
         button="Save view"
         method={saveFilter}
-        title="Save view"
         submit="Save"
         request={{ workspace, query: text }}
         fields={{ name: label, ...(mayShare && { shared: "Share it with the workspace" }) }}

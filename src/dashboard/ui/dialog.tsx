@@ -83,7 +83,7 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-type RpcDialogProps<I extends DescMessage, O extends DescMessage> = Omit<DialogProps, "run"> &
+type RpcCallProps<I extends DescMessage, O extends DescMessage> = Omit<DialogProps, "run" | "title"> &
   Partial<RequestFieldsProps<I>> & {
     /** Label of the button, the title by default. */
     readonly submit?: string;
@@ -108,7 +108,9 @@ type RpcDialogProps<I extends DescMessage, O extends DescMessage> = Omit<DialogP
  *       done="Workspace renamed."
  *     />
  */
-export function RpcDialog<I extends DescMessage, O extends DescMessage>(props: RpcDialogProps<I, O>) {
+export function RpcDialog<I extends DescMessage, O extends DescMessage>(
+  props: RpcCallProps<I, O> & { readonly title: string },
+) {
   const { method, request, done, then, fields, values, children, ...dialog } = props;
   const call = useCall();
   const run: DialogProps["run"] = async (form, options) => {
@@ -125,13 +127,13 @@ export function RpcDialog<I extends DescMessage, O extends DescMessage>(props: R
   );
 }
 
-/** A button that opens an `<RpcDialog>`. `button` is its label. */
+/** A button that opens an `<RpcDialog>`. `button` is its label, and by default also the dialog's title. */
 export function RpcButton<I extends DescMessage, O extends DescMessage>(
-  props: RpcDialogProps<I, O> & Omit<ButtonProps, "children"> & { readonly button: string },
+  props: RpcCallProps<I, O> & Omit<ButtonProps, "children"> & { readonly button: string; readonly title?: string },
 ) {
-  const { button, primary, destructive, label, ...dialog } = props;
+  const { button, title = button, primary, destructive, label, ...dialog } = props;
   return (
-    <DialogButton {...{ primary, destructive, label }} dialog={<RpcDialog {...dialog} />}>
+    <DialogButton {...{ primary, destructive, label }} dialog={<RpcDialog {...dialog} title={title} />}>
       {button}
     </DialogButton>
   );

@@ -57,8 +57,6 @@ export function CreateWebhook() {
       primary
       button="Add webhook"
       method={createWebhook}
-      title="Add webhook"
-      submit="Add webhook"
       request={typesIn}
       fields={FIELDS}
       then={({ data, secret }) => {

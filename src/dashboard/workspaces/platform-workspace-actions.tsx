@@ -119,7 +119,6 @@ export function PaymentsButton(props: ActionProps) {
     <RpcButton
       button="Disconnect payments"
       method={admin.disconnectPaymentProvider}
-      title="Disconnect payments"
       tone="danger"
       request={{ workspace: id }}
       done="Payments disconnected."

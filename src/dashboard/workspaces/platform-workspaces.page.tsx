@@ -113,7 +113,6 @@ export function CreateWorkspaceDialog() {
     <RpcDialog
       method={WorkspaceAdminService.method.createWorkspace}
       title="Create workspace"
-      submit="Create workspace"
       then={({ data, apiKey }) => {
         const openWorkspace = () => navigate(paths.platformWorkspace({ workspace: data!.id }));
         return (
