@@ -43,11 +43,7 @@ export function nextAct(acts: readonly QueuedAct[], courier: string): QueuedAct 
 }
 
 /** Applies the queued acts of a courier to shipments, as if the service had already confirmed them. */
-export function withQueued(
-  shipments: readonly Shipment[],
-  acts: readonly QueuedAct[],
-  courier: string,
-): readonly Shipment[] {
+export function withQueued(shipments: readonly Shipment[], acts: readonly QueuedAct[], courier: string) {
   return shipments.map((confirmed) => {
     const own = acts.filter((act) => act.shipment === confirmed.reference && act.courier === courier);
     const conflict = own.findIndex((act) => act.conflict !== undefined);

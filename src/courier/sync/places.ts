@@ -13,10 +13,7 @@ const MAX_PLACES = 100;
  * @param onPosition receives each position, or `undefined` if the courier or the device refuses
  * @returns a function that stops it
  */
-export function followPosition(
-  shipments: () => readonly string[],
-  onPosition: (position: Point | undefined) => void,
-): () => void {
+export function followPosition(shipments: () => readonly string[], onPosition: (position: Point | undefined) => void) {
   let newest: (Point & { readonly measured_at: string }) | undefined;
   let reportedAt = 0;
   const report = async () => {

@@ -25,11 +25,7 @@ const RETRY_MS = 10_000;
  * @param concerns selects the events that matter; all by default
  * @param minIntervalMs minimum interval between calls; raise it for data that is expensive to load
  */
-export function useLive(
-  changed: () => void,
-  concerns?: (event: Event) => boolean,
-  minIntervalMs = MIN_INTERVAL_MS,
-): void {
+export function useLive(changed: () => void, concerns?: (event: Event) => boolean, minIntervalMs = MIN_INTERVAL_MS) {
   const workspace = useContext(WorkspaceId);
   const latest = useRef({ changed, concerns });
   latest.current = { changed, concerns };

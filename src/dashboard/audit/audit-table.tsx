@@ -131,9 +131,7 @@ function quoted(text: string | undefined): string {
   return INSTANT.test(text) ? timeText(new Date(text)) : `“${text}”`;
 }
 
-export function useRecentChanges(
-  filter: { readonly workspace: bigint } | { readonly operator: bigint },
-): Query<ListAuditEntriesResponse> {
+export function useRecentChanges(filter: { readonly workspace: bigint } | { readonly operator: bigint }) {
   return useRpc(AuditService.method.listAuditEntries, { ...filter, pageSize: 10 });
 }
 

@@ -75,13 +75,10 @@ export interface ChangedField {
  * Describes an action as the text before and after the record. For example, `renamed ` and an empty
  * text. Unknown actions, from a newer service, use their API name.
  */
-export function actWords(
-  action: string,
-  changes: readonly ChangedField[],
-): readonly [before: string, after: string | undefined] {
+export function actWords(action: string, changes: readonly ChangedField[]) {
   const [, sentence] = ACTS[action] ?? [action, `performed ${action} on {it}`];
   const [before = "", after] = sentence.replace("{fields}", fieldsWords(changes)).split("{it}");
-  return [before, after];
+  return [before, after] as const;
 }
 
 /**

@@ -140,12 +140,7 @@ function useSnap(neighbors: Zones, view: { readonly current: MapView | undefined
 const APART = matchMedia("(pointer: coarse)").matches ? 40 : 22;
 
 /** Returns the handles in view, without those that would overlap. The chosen corner always has one. */
-function handlesIn(
-  map: MapView,
-  outline: Outline,
-  chosen: CornerAddress | undefined,
-  drawn: number | undefined,
-): readonly Handle[] {
+function handlesIn(map: MapView, outline: Outline, chosen: CornerAddress | undefined, drawn: number | undefined) {
   const [width, height] = map.size();
   const taken = new Set<string>();
   const isFree = ([x, y]: Spot) => {

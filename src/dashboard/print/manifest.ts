@@ -45,14 +45,11 @@ export async function loadManifest(
  * Groups shipments by courier, or by zone if their zones are given, in the order of the route: first the stops with a
  * position in the courier's run, then those at a time, then each nearest one. Shipments without a group come last.
  */
-export function groupPickups(
-  shipments: readonly Shipment[],
-  zones?: ReadonlyMap<Shipment, string>,
-): readonly (readonly [name: string, readonly Shipment[]])[] {
+export function groupPickups(shipments: readonly Shipment[], zones?: ReadonlyMap<Shipment, string>) {
   const groups = Map.groupBy(shipments, (it) => (zones ? zones.get(it) : it.courier?.name) ?? "");
   return [...groups]
     .toSorted(([a], [b]) => Number(a === "") - Number(b === "") || a.localeCompare(b))
-    .map(([name, own]) => [name, inRouteOrder(own, zones ? () => Infinity : positionOf)]);
+    .map(([name, own]) => [name, inRouteOrder(own, zones ? () => Infinity : positionOf)] as const);
 }
 
 function inRouteOrder(shipments: readonly Shipment[], position: typeof positionOf): readonly Shipment[] {

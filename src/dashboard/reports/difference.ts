@@ -11,10 +11,7 @@ export interface Comparison {
  * Returns the relative change from the previous period: 0.5 for half more. Excludes an incomplete day and its counterpart.
  * `undefined` if no day is complete, or if the previous value is zero or unknown.
  */
-export function changeOf(
-  { overview, before, today }: Comparison,
-  valueOf: (day: OverviewDay) => number,
-): number | undefined {
+export function changeOf({ overview, before, today }: Comparison, valueOf: (day: OverviewDay) => number) {
   const count = overview.days.filter(({ date }) => date < today).length;
   const sumOf = (days: readonly OverviewDay[] = []) => days.slice(0, count).reduce((sum, day) => sum + valueOf(day), 0);
   const then = sumOf(before?.days);

@@ -152,12 +152,7 @@ export function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
   return { run, done };
 }
 
-async function sendPart(
-  act: RunProps["act"],
-  client: Client<typeof ShipmentService>,
-  part: Part,
-  form: FormData,
-): Promise<Failure[]> {
+async function sendPart(act: RunProps["act"], client: Client<typeof ShipmentService>, part: Part, form: FormData) {
   try {
     const headers = { "idempotency-key": part.key };
     const { results } = await act.send(client, part.shipments, form, headers);

@@ -28,10 +28,7 @@ interface Filter {
 export type FilterFields = Readonly<Record<string, Filter>>;
 
 /** Returns the URL's filter values by name. Invalid values are omitted. */
-export function filterValues<F extends FilterFields>(
-  query: URLSearchParams,
-  fields: F,
-): { readonly [Name in keyof F]: string | undefined } {
+export function filterValues<F extends FilterFields>(query: URLSearchParams, fields: F) {
   const values = Object.entries(fields).map(([name, filter]) => {
     const value = query.get(name);
     return [name, value === null ? undefined : valueOf(filter, value)] as const;
@@ -186,11 +183,7 @@ function filterField(name: string, filter: Filter, value: string | undefined): C
  *
  * @param timeZone IANA name; defaults to the browser's zone
  */
-export function boundsOfDays(
-  first: string | undefined,
-  last: string | undefined,
-  timeZone: string | undefined,
-): { readonly createdAfter: Timestamp | undefined; readonly createdBefore: Timestamp | undefined } {
+export function boundsOfDays(first: string | undefined, last: string | undefined, timeZone: string | undefined) {
   // Bounds are exclusive, and the first millisecond of a day belongs to it.
   const startOf = (day: string | undefined, ms: number): Timestamp | undefined => {
     const start = day === undefined ? undefined : instantOf(day, "00:00", timeZone);
