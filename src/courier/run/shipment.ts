@@ -77,39 +77,19 @@ export function nextEnd({ status }: Shipment): End {
 }
 
 /** Address, contact and times of one end of a shipment's route. */
-export interface Visit {
-  readonly address: string;
-  readonly lat: number;
-  readonly lng: number;
-  readonly contact: string | null;
-  readonly phone: string | null;
-  readonly instructions: string | null;
-  readonly window: Window | null;
-  readonly eta: string | null;
-}
+export type Visit = ReturnType<typeof visitOf>;
 
-export function visitOf(shipment: Shipment, end: End): Visit {
-  if (end === "pickup") {
-    return {
-      address: shipment.pickup_address,
-      lat: shipment.pickup_lat,
-      lng: shipment.pickup_lng,
-      contact: shipment.pickup_contact_name ?? null,
-      phone: shipment.pickup_contact_phone ?? null,
-      instructions: shipment.pickup_instructions ?? null,
-      window: shipment.pickup_window,
-      eta: shipment.pickup_eta,
-    };
-  }
+export function visitOf(shipment: Shipment, end: End) {
+  const isPickup = end === "pickup";
   return {
-    address: shipment.dropoff_address,
-    lat: shipment.dropoff_lat,
-    lng: shipment.dropoff_lng,
-    contact: shipment.recipient_name ?? shipment.customer.name,
-    phone: shipment.recipient_phone,
-    instructions: shipment.dropoff_instructions ?? null,
-    window: shipment.dropoff_window,
-    eta: shipment.dropoff_eta,
+    address: shipment[`${end}_address`],
+    lat: shipment[`${end}_lat`],
+    lng: shipment[`${end}_lng`],
+    contact: (isPickup ? shipment.pickup_contact_name : (shipment.recipient_name ?? shipment.customer.name)) ?? null,
+    phone: (isPickup ? shipment.pickup_contact_phone : shipment.recipient_phone) ?? null,
+    instructions: shipment[`${end}_instructions`] ?? null,
+    window: shipment[`${end}_window`],
+    eta: shipment[`${end}_eta`],
   };
 }
 

@@ -24,24 +24,6 @@ interface Values {
   readonly isLocated: boolean;
 }
 
-interface Stores {
-  readonly acts: QueuedAct;
-  readonly pictures: Pictures;
-  readonly values: Values[keyof Values];
-}
-
-/** Access to the stores within one transaction. */
-export interface Transaction {
-  list(): Promise<QueuedAct[]>;
-  add(act: Omit<QueuedAct, "seq">, pictures: Pictures): Promise<void>;
-  put(act: QueuedAct): void;
-  remove(seq: number): void;
-  pictures(seq: number): Promise<Pictures | undefined>;
-  get<K extends keyof Values>(key: K): Promise<Values[K] | undefined>;
-  set<K extends keyof Values>(key: K, value: Values[K]): void;
-  unset(key: keyof Values): void;
-}
-
 let opened: Promise<IDBDatabase> | undefined;
 
 /**
@@ -50,7 +32,7 @@ let opened: Promise<IDBDatabase> | undefined;
  */
 export async function transact<T>(
   mode: "readonly" | "readwrite",
-  work: (transaction: Transaction) => Promise<T>,
+  work: (transaction: ReturnType<typeof accessTo>) => Promise<T>,
 ): Promise<T> {
   opened ??= openDatabase();
   const database = await opened.catch((error: unknown) => {
@@ -66,27 +48,28 @@ export async function transact<T>(
   return result;
 }
 
-function accessTo(transaction: IDBTransaction): Transaction {
+/** Access to the stores within one transaction. */
+function accessTo(transaction: IDBTransaction) {
   const [acts, pictures, values] = ["acts", "pictures", "values"].map((name) => transaction.objectStore(name)) as [
     IDBObjectStore,
     IDBObjectStore,
     IDBObjectStore,
   ];
   return {
-    list: () => resultOf<Stores["acts"][]>(acts.getAll()),
-    async add(act, taken) {
+    list: () => resultOf<QueuedAct[]>(acts.getAll()),
+    async add(act: Omit<QueuedAct, "seq">, taken: Pictures) {
       const seq = await resultOf(acts.add(act));
       if (Object.keys(taken).length > 0) pictures.add(taken, seq);
     },
-    put: (act) => void acts.put(act),
-    remove(seq) {
+    put: (act: QueuedAct) => void acts.put(act),
+    remove(seq: number) {
       acts.delete(seq);
       pictures.delete(seq);
     },
-    pictures: (seq) => resultOf<Stores["pictures"] | undefined>(pictures.get(seq)),
-    get: (key) => resultOf(values.get(key)),
-    set: (key, value) => void values.put(value, key),
-    unset: (key) => void values.delete(key),
+    pictures: (seq: number) => resultOf<Pictures | undefined>(pictures.get(seq)),
+    get: <K extends keyof Values>(key: K) => resultOf<Values[K] | undefined>(values.get(key)),
+    set: <K extends keyof Values>(key: K, value: Values[K]) => void values.put(value, key),
+    unset: (key: keyof Values) => void values.delete(key),
   };
 }
 

@@ -1,23 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
 
-export interface Store<T> {
-  get(): T;
-  set(value: T): void;
-  /** Calls the listener after each change. Returns an unsubscribe function. */
-  subscribe(listener: () => void): () => void;
-}
+type Store<T> = ReturnType<typeof createStore<T>>;
 
-export function createStore<T>(initial: T): Store<T> {
+export function createStore<T>(initial: T) {
   let value = initial;
   const listeners = new Set<() => void>();
   return {
     get: () => value,
-    set(next) {
+    set(next: T): void {
       if (Object.is(next, value)) return;
       value = next;
       for (const listener of listeners) listener();
     },
-    subscribe(listener) {
+    /** Calls the listener after each change. Returns an unsubscribe function. */
+    subscribe(listener: () => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -12,30 +12,23 @@ export const END_NAMES: Readonly<Record<MapPoint["end"], string>> = {
   courier: "Courier",
 };
 
-/** The pin being moved, if any. */
-export interface MovingPin {
-  current(): MapPoint | undefined;
-  /** Shows a pin at another point. `undefined` restores the original point. */
-  move(point: MapPoint | undefined): void;
-  /** Returns the displayed point of a pin, including an unfinished move. */
-  shownAs(point: MapPoint): MapPoint;
-}
-
 /** Tracks a moving pin. Events see each change immediately, and the component rerenders. */
-export function useMovingPin(): MovingPin {
+export function useMovingPin() {
   const moved = useRef<MapPoint>(undefined);
   const [, setShown] = useState<MapPoint>();
   return {
     current: () => moved.current,
-    move: (point) => setShown((moved.current = point)),
-    shownAs: (point) => (moved.current?.end === point.end ? moved.current : point),
+    /** Shows a pin at another point. `undefined` restores the original point. */
+    move: (point: MapPoint | undefined) => setShown((moved.current = point)),
+    /** Returns the displayed point of a pin, including an unfinished move. */
+    shownAs: (point: MapPoint) => (moved.current?.end === point.end ? moved.current : point),
   };
 }
 
 interface PinsProps {
   readonly points: readonly MapPoint[];
   readonly view: { readonly current: MapView | null };
-  readonly moving: MovingPin;
+  readonly moving: ReturnType<typeof useMovingPin>;
   /** Called with the pin's position on the map while it moves. */
   readonly pointAt: (spot: Spot) => void;
   /** Called when a pin was dropped. If omitted, pins cannot be moved. */

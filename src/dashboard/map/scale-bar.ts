@@ -1,13 +1,7 @@
 import { numberText } from "../ui/format.ts";
 
-/** A round length as text, and its width on the map in pixels. */
-export interface ScaleBar {
-  readonly text: string;
-  readonly width: number;
-}
-
-/** Returns the longest round length (1, 2 or 5 times a power of ten) within a width in pixels. */
-export function scaleBar(metersPerPixel: number, maxWidth: number): ScaleBar {
+/** Returns the longest round length (1, 2 or 5 times a power of ten) as text, and its width on the map, in pixels. */
+export function scaleBar(metersPerPixel: number, maxWidth: number) {
   const maxMeters = metersPerPixel * maxWidth;
   const power = 10 ** Math.floor(Math.log10(maxMeters));
   const meters = ([5, 2].find((factor) => factor * power <= maxMeters) ?? 1) * power;

@@ -12,11 +12,6 @@ const LOADERS = new Map(
 
 const loaded = new Map<PageName, ComponentType<object>>();
 
-export interface PageMatch {
-  readonly name: PageName;
-  readonly parameters: object;
-}
-
 export function componentOf(name: PageName): ComponentType<object> | undefined {
   return loaded.get(name);
 }
@@ -39,7 +34,7 @@ export function isOfTestMode(name: PageName): boolean {
   return "isTest" in PAGES[name];
 }
 
-export function findPage(pathname: string): PageMatch | undefined {
+export function findPage(pathname: string) {
   for (const [name] of PAGE_ENTRIES) {
     const parameters = paths[name].match(pathname);
     if (parameters !== undefined) return { name, parameters: parameters as object };

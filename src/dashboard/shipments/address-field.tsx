@@ -11,7 +11,7 @@ import { numberText } from "../ui/format.ts";
 import { pointIn } from "./route.ts";
 import { geoDistance } from "d3-geo";
 import { useClient } from "../api/clients.ts";
-import { type Query, useDebounced, useQuery } from "../api/use-query.ts";
+import { useDebounced, useQuery } from "../api/use-query.ts";
 
 const MAX_LENGTH = 500;
 
@@ -97,7 +97,7 @@ const NOTES: Partial<Record<AddressPrecision, string>> = {
 function suggestionsOf(
   value: string,
   recent: readonly RecentAddress[],
-  found: Readonly<NonNullable<ReturnType<typeof useAddressMatches>["data"]>["data"]>,
+  found: readonly Address[],
 ): readonly Suggestion[] {
   const point = pointIn(value);
   if (point !== undefined) {
@@ -134,20 +134,16 @@ const MIN_LENGTH = 3;
 /** Maximum length of a search text, in characters. */
 const MAX_QUERY_LENGTH = 200;
 
-interface Found {
-  readonly text: string;
-  readonly data: readonly Address[];
-  readonly attribution: string;
-}
+const NONE = { text: "", data: [] as readonly Address[], attribution: "" };
 
 /** Searches addresses that match the text, near a point. Returns none while disabled. */
-function useAddressMatches(typed: string, near: LatLng | undefined, isWanted: boolean): Query<Found> {
+function useAddressMatches(typed: string, near: LatLng | undefined, isWanted: boolean) {
   const addresses = useClient(AddressService);
   const text = useDebounced(typed.trim(), PAUSE_MS);
   const query = isWanted && text.length >= MIN_LENGTH ? text.slice(0, MAX_QUERY_LENGTH) : undefined;
   return useQuery(
     async (signal) => {
-      if (query === undefined) return { text: "", data: [], attribution: "" };
+      if (query === undefined) return NONE;
       const found = await addresses.searchAddresses({ query, ...near }, { signal });
       return { text: query, ...found };
     },

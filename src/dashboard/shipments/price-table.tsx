@@ -1,17 +1,9 @@
 import type { ComponentChildren } from "preact";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { Money } from "../ui/values.tsx";
 
 /** A price with its components, in major units of the currency. */
-export interface Price {
-  readonly distanceFee: number;
-  readonly weightFee: number;
-  readonly baseFee: number;
-  readonly subtotal: number;
-  /** Window fees, added to the greater of `subtotal` and the minimum charge `baseFee`. */
-  readonly windowFee: number;
-  readonly total: number;
-  readonly currency: string;
-}
+type Price = Pick<Shipment, "distanceFee" | "weightFee" | "baseFee" | "subtotal" | "windowFee" | "total" | "currency">;
 
 /** A price breakdown. The minimum charge is shown only if it exceeds the subtotal. */
 export function PriceTable({ price }: { readonly price: Price }) {

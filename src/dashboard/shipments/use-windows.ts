@@ -29,21 +29,7 @@ const POLL_MS = 60_000;
 const SETTLED_MS = 200;
 
 /** Offered and chosen times of a route's pickup and dropoff. */
-export interface Windows {
-  readonly offers: Readonly<Record<End, Offer | undefined>>;
-  readonly choices: Readonly<Record<End, WindowChoice>>;
-  readonly choose: (end: End, choice: WindowChoice) => void;
-  /** Chosen pickup and dropoff windows, if any. */
-  readonly chosen: Readonly<Record<End, Window | undefined>>;
-  /** Whether a required time is missing. No quote is requested until it is chosen. */
-  readonly isUnset: boolean;
-  readonly problem: Problem | undefined;
-  readonly reload: () => void;
-  /** Loads further days for a pickup or dropoff. `undefined` while loading. */
-  readonly listMore: Readonly<Record<End, (() => void) | undefined>>;
-  /** Rewords a refusal for this page. */
-  readonly reword: (problem: Problem) => Problem;
-}
+export type Windows = ReturnType<typeof useWindows>;
 
 export type BookedWindows = ReturnType<typeof bookedWindows>;
 
@@ -63,7 +49,7 @@ export function useWindows(
     readonly isShown?: boolean;
     readonly booked?: BookedWindows;
   } = {},
-): Windows {
+) {
   const settled = useDebounced(route, SETTLED_MS);
   const pickup = useOffer(settled, { isWanted, isShown });
   const dropoff = useOffer(reversed(settled), { isWanted, isShown });
@@ -76,15 +62,18 @@ export function useWindows(
     offers,
     choices,
     chosen,
-    choose: (end, choice) => setMade((before) => ({ ...before, [end]: choice })),
+    choose: (end: End, choice: WindowChoice) => setMade((before) => ({ ...before, [end]: choice })),
+    /** Whether a required time is missing. No quote is requested until it is chosen. */
     isUnset: ENDS.some((end) => offers[end] && choices[end].kind === "time" && chosen[end] === undefined),
     problem: pickup.problem ?? dropoff.problem,
     reload: () => {
       pickup.reload();
       dropoff.reload();
     },
+    /** Loads further days for a pickup or dropoff. `undefined` while loading. */
     listMore: { pickup: pickup.listMore, dropoff: dropoff.listMore },
-    reword: (problem) => (isOfWindows(problem) ? problemOfWindows(problem, timeZones) : problem),
+    /** Rewords a refusal for this page. */
+    reword: (problem: Problem) => (isOfWindows(problem) ? problemOfWindows(problem, timeZones) : problem),
   };
 }
 

@@ -149,28 +149,16 @@ function capacityText(capacity: number | undefined, unit: string): string {
   return capacity === undefined ? "Unlimited" : `${numberText(capacity)} ${unit || "shipments"}`;
 }
 
-export interface DifferenceText {
-  readonly schedule: string;
-  readonly part: string;
-  readonly before: string;
-  readonly after: string;
-}
-
 interface Schedules {
   readonly schedules: readonly TariffSchedule[];
   readonly defaultSchedule: string;
 }
 
 /** Describes the difference at a path such as `schedules[city].hours`. Returns unknown paths unchanged. */
-export function differenceText(path: string, before: Schedules, after: Schedules): DifferenceText {
+export function differenceText(path: string, before: Schedules, after: Schedules) {
   if (path === "default_schedule") {
     const textOf = ({ defaultSchedule }: Schedules) => defaultSchedule || "No schedule";
-    return {
-      schedule: "—",
-      part: "Default schedule",
-      before: textOf(before),
-      after: textOf(after),
-    };
+    return { schedule: "—", part: "Default schedule", before: textOf(before), after: textOf(after) };
   }
   const names = [...before.schedules, ...after.schedules].map(({ name }) => name);
   // Match known names, because a name can contain brackets.
@@ -179,12 +167,7 @@ export function differenceText(path: string, before: Schedules, after: Schedules
     .toSorted((a, b) => b.length - a.length)[0];
   const [one, other] = [before, after].map(({ schedules }) => schedules.find((schedule) => schedule.name === name));
   const part = path.slice(`schedules[${name}]`.length);
-  return {
-    schedule: name ?? path,
-    part: labelOf(part),
-    before: partText(one, part),
-    after: partText(other, part),
-  };
+  return { schedule: name ?? path, part: labelOf(part), before: partText(one, part), after: partText(other, part) };
 }
 
 const EXCEPTION = /^\.exceptions\[(.*)\]$/;

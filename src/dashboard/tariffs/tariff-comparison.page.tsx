@@ -12,7 +12,7 @@ import { numberText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { pathText } from "./draft-faults.ts";
-import { type DifferenceText, differenceText } from "./schedule-words.ts";
+import { differenceText } from "./schedule-words.ts";
 import { TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import { paths } from "../routes/paths.ts";
 import { useLocation } from "../routes/router.ts";
@@ -116,7 +116,7 @@ function Schedules(props: {
   );
 }
 
-const SCHEDULE_COLUMNS: readonly Column<DifferenceText & { readonly path: string }>[] = [
+const SCHEDULE_COLUMNS: readonly Column<ReturnType<typeof differenceText> & { readonly path: string }>[] = [
   { header: "Schedule", cell: ({ schedule }) => schedule },
   { header: "What", selfEvident: true, cell: ({ part }) => part },
   { header: "Before", cell: ({ before }) => before },

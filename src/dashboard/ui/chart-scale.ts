@@ -1,18 +1,11 @@
-export interface Scale {
-  /** Value at the top of the axis. */
-  readonly max: number;
-  /** Grid line values in ascending order, including zero. */
-  readonly ticks: readonly number[];
-}
-
 /**
- * Returns an axis up to at least the largest value, with ticks at round numbers.
+ * Returns the top of an axis that fits the largest value, and ascending ticks at round numbers, including zero.
  *
  * @param peak largest value, from 0
  * @param count approximate number of ticks above zero
  * @param isWhole whether ticks must be whole numbers
  */
-export function scaleTo(peak: number, count: number, isWhole: boolean): Scale {
+export function scaleTo(peak: number, count: number, isWhole: boolean) {
   if (peak <= 0) return { max: 1, ticks: [0] };
   const step = Math.max(roundStep(peak / count), isWhole ? 1 : 0);
   const steps = Math.ceil(peak / step - 1e-9);

@@ -12,15 +12,10 @@ const WIDE = matchMedia("(min-width: 80rem)");
 const STAY_MS = 120;
 
 /** The row that is open beside a list. The URL holds the row's key. */
-export interface Peek {
-  readonly key: string | undefined;
-  /** Opens a row. Only the first row adds a history entry. */
-  readonly open: (key: string) => void;
-  readonly close: () => void;
-}
+export type Peek = NonNullable<ReturnType<typeof usePeek>>;
 
 /** Returns the open row, or `undefined` if the screen is too narrow. */
-export function usePeek(): Peek | undefined {
+export function usePeek() {
   const [isWide, setWide] = useState(WIDE.matches);
   const key = useLocation().query.get(OPEN) ?? undefined;
   useEffect(() => {
@@ -33,7 +28,8 @@ export function usePeek(): Peek | undefined {
   const { state } = history;
   return {
     key,
-    open: (next) => next !== key && changeQuery({ [OPEN]: next }, { replace: key !== undefined, state }),
+    /** Opens a row. Only the first row adds a history entry. */
+    open: (next: string) => next !== key && changeQuery({ [OPEN]: next }, { replace: key !== undefined, state }),
     close: () => changeQuery({ [OPEN]: undefined }, { state }),
   };
 }

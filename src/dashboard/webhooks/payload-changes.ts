@@ -1,13 +1,8 @@
-interface PayloadChange {
-  /** Path of the field, such as `customer.name`. */
-  readonly field: string;
-  /** Value as JSON. `undefined` if the payload has no such field. */
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-}
-
-/** Returns the fields whose values differ between two payloads, in the order of the later one. */
-export function payloadChanges(before: unknown, after: unknown): readonly PayloadChange[] {
+/**
+ * Returns the paths of fields whose values differ between two payloads, such as `customer.name`, in the order of the
+ * later one. Values are JSON, `undefined` if the payload has no such field.
+ */
+export function payloadChanges(before: unknown, after: unknown) {
   const [old, current] = [new Map(leavesOf(before)), new Map(leavesOf(after))];
   return [...new Set([...current.keys(), ...old.keys()])]
     .map((field) => ({ field, before: old.get(field), after: current.get(field) }))
