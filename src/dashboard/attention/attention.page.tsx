@@ -43,19 +43,14 @@ type KindText = Omit<Group<AttentionSubject>, "all"> & {
   readonly forAll?: readonly [act: RefundAct, button: string];
 };
 
-/** Returns the presentation of a kind whose shipments a list with these filters includes. */
-const ofShipments = (label: string, shipments: ShipmentsOfKind, query: Readonly<Record<string, string>> = {}) => ({
-  shipments,
+/** Links a kind to the shipments with these filters. */
+const inList = (label: string, query: Readonly<Record<string, string>> = {}) => ({
   all: () => ({ label, href: paths.shipments({}, query) }),
 });
-const TO_PICK_UP = { status: String(ShipmentStatus.AWAITING_PICKUP) };
-const IN_TRANSIT = { status: String(ShipmentStatus.IN_TRANSIT) };
-const OF_SHIPMENTS = ofShipments("All shipments", { time: "Cancelled" });
-const OF_REFUNDS = ofShipments(
-  "All shipments with a refund due",
-  { time: "Cancelled", step: () => "Record refund" },
-  { payment_status: String(PaymentStatus.REFUND_PENDING) },
-);
+const OF_ALL = inList("All shipments");
+const TO_PICK_UP = inList("All shipments to pick up", { status: String(ShipmentStatus.AWAITING_PICKUP) });
+const IN_TRANSIT = inList("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) });
+const REFUND_DUE = inList("All shipments with a refund due", { payment_status: String(PaymentStatus.REFUND_PENDING) });
 const OF_WEBHOOKS = {
   row: webhookRow,
   all: () => ({ label: "All webhooks", href: paths.webhooks() }),
@@ -63,7 +58,7 @@ const OF_WEBHOOKS = {
 
 const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.REFUND_FAILED]: {
-    ...OF_REFUNDS,
+    ...REFUND_DUE,
     shipments: { time: "Cancelled" },
     title: "Failed refunds",
     isBad: true,
@@ -71,46 +66,39 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     forAll: ["retry", "Retry all"],
   },
   [AttentionKind.PAYMENT_UNCOUNTED]: {
-    ...OF_SHIPMENTS,
+    ...OF_ALL,
+    shipments: { time: "Cancelled" },
     title: "Unassigned payments",
     isBad: true,
     explanation:
       "Stripe may hold payments that were not assigned to these shipments. Refund them in Stripe, or accept them on the shipment’s page.",
   },
   [AttentionKind.DISPUTE_OPEN]: {
-    ...OF_SHIPMENTS,
+    ...OF_ALL,
+    shipments: { time: "Cancelled" },
     title: "Disputed payments",
     isBad: true,
     explanation: "These customers asked their bank to reverse the payment. Respond in Stripe before the bank decides.",
   },
   [AttentionKind.PICKUP_LATE]: {
-    ...ofShipments(
-      "All shipments to pick up",
-      {
-        time: "Due",
-        step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier"),
-        bulk: ["Assign courier", "Mark as picked up"],
-      },
-      TO_PICK_UP,
-    ),
+    ...TO_PICK_UP,
+    shipments: {
+      time: "Due",
+      step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier"),
+      bulk: ["Assign courier", "Mark as picked up"],
+    },
     title: "Late pickups",
     explanation: "These shipments missed their window, or have no window and are too old. Assign or call a courier.",
   },
   [AttentionKind.DELIVERY_LATE]: {
-    ...ofShipments(
-      "All shipments in transit",
-      { time: "Due", step: () => "Mark as delivered", bulk: ["Assign courier", "Mark as delivered"] },
-      IN_TRANSIT,
-    ),
+    ...IN_TRANSIT,
+    shipments: { time: "Due", step: () => "Mark as delivered", bulk: ["Assign courier", "Mark as delivered"] },
     title: "Late deliveries",
     explanation: "These shipments missed their window, or will miss it. Call the courier or the recipient.",
   },
   [AttentionKind.COURIER_MISSING]: {
-    ...ofShipments(
-      "All unassigned shipments",
-      { time: "Due", step: () => "Assign courier", bulk: ["Assign courier"] },
-      { courier: UNASSIGNED },
-    ),
+    ...inList("All unassigned shipments", { courier: UNASSIGNED }),
+    shipments: { time: "Due", step: () => "Assign courier", bulk: ["Assign courier"] },
     title: "Due soon without a courier",
     explanation: "These shipments are late within the hour and have no courier. Assign one.",
   },
@@ -129,20 +117,18 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     all: () => ({ label: "All couriers", href: paths.couriers() }),
   },
   [AttentionKind.ATTEMPTS_FAILED]: {
-    ...ofShipments(
-      "All shipments in transit",
-      {
-        time: "Last attempt",
-        step: ({ status }) => (status === ShipmentStatus.IN_TRANSIT ? "Mark as returned" : "Assign courier"),
-        bulk: ["Assign courier", "Mark as delivered"],
-      },
-      IN_TRANSIT,
-    ),
+    ...IN_TRANSIT,
+    shipments: {
+      time: "Last attempt",
+      step: ({ status }) => (status === ShipmentStatus.IN_TRANSIT ? "Mark as returned" : "Assign courier"),
+      bulk: ["Assign courier", "Mark as delivered"],
+    },
     title: "Failed attempts",
     explanation: "Call the recipient and agree on another time, or have the shipment returned.",
   },
   [AttentionKind.PIN_LOCKED]: {
-    ...ofShipments("All shipments in transit", { time: "Time", step: () => "Waive verification" }, IN_TRANSIT),
+    ...IN_TRANSIT,
+    shipments: { time: "Time", step: () => "Waive verification" },
     title: "Five wrong PINs",
     explanation: "Check the identity with the recipient, then waive the shipment’s verification.",
   },
@@ -161,7 +147,8 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
       "Deliveries are failing. Each one is retried for a limited time. The webhook is disabled after five days without a successful delivery.",
   },
   [AttentionKind.REFUND_DUE]: {
-    ...OF_REFUNDS,
+    ...REFUND_DUE,
+    shipments: { time: "Cancelled", step: () => "Record refund" },
     title: "Refunds due",
     explanation: "These shipments were cancelled after payment. Refund the customers, then record the refunds.",
     forAll: ["record", "Record all refunds"],
