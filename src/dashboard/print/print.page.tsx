@@ -316,7 +316,7 @@ export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
         shipments.getShipment({ shipment: reference }, { signal }),
         feed.listShipmentEvents({ shipment: reference, pageSize: 100 }, { signal }),
       ]);
-      return { shipment: shipment!, paidAt: events.find(isPayment)?.timestamp };
+      return { shipment: shipment!, paidAt: events.find(({ type }) => type === "shipment.paid")?.timestamp };
     },
     [shipments, feed, reference],
   );
@@ -340,10 +340,6 @@ export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
       }
     />
   );
-}
-
-function isPayment({ type }: { readonly type: string }): boolean {
-  return type === "shipment.paid";
 }
 
 function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {

@@ -2,12 +2,6 @@ import { useMemo } from "preact/hooks";
 import { createStore, useStore } from "../api/store.ts";
 import { movedHref, withQuery } from "./paths.ts";
 
-export interface PageLocation {
-  readonly pathname: string;
-  readonly query: URLSearchParams;
-  readonly hash: string;
-}
-
 const address = createStore(hrefNow());
 
 function noteAddress(): void {
@@ -118,7 +112,7 @@ export function isModified(event: MouseEvent): boolean {
   return event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
 }
 
-export function useLocation(): PageLocation {
+export function useLocation() {
   const href = useStore(address);
   return useMemo(() => {
     const { pathname, searchParams: query, hash } = new URL(href);

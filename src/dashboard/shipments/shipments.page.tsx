@@ -172,7 +172,8 @@ function NoShipments(props: {
 }) {
   const { view, filters, book } = props;
   const link = { label: "Show all shipments", href: paths.shipments() };
-  if (isNarrowed(filters) || (view.queue === undefined && hasState(filters))) {
+  const hasState = (filters.status ?? filters.paymentStatus) !== undefined;
+  if (isNarrowed(filters) || (view.queue === undefined && hasState)) {
     return (
       <Empty title="No shipments match" link={link}>
         Change the filters, or search by a reference, a name, an email or an address.
@@ -218,10 +219,6 @@ function enumOf<E extends number>(value: string | undefined): E | undefined {
 function isNarrowed(filters: ReturnType<typeof filtersOf>): boolean {
   const { status: _, paymentStatus: __, failed: ___, ...others } = filters;
   return Object.values(others).some((value) => value !== undefined);
-}
-
-function hasState({ status, paymentStatus }: ReturnType<typeof filtersOf>): boolean {
-  return (status ?? paymentStatus) !== undefined;
 }
 
 const ExportDialog = lazily(() => import("./export-dialog.tsx"), "ExportDialog");

@@ -241,15 +241,8 @@ export function FaultList(props: {
   );
 }
 
-interface Props {
-  readonly draft: TariffDraft;
-  readonly schedules: TariffSchedules;
-  readonly document: ZoneDocument;
-  readonly mayChange: boolean;
-}
-
 /** Assigns schedules to a draft's zones. Hidden if the draft has no schedules. */
-function ZoneSchedules(props: Props) {
+function ZoneSchedules(props: DraftZonesProps & { readonly document: ZoneDocument }) {
   const { draft, schedules, document, mayChange } = props;
   const set = useAction(async (form: FormData) => {
     const zone = textOf(form, "zone");
