@@ -5,7 +5,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useRole } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { ACTS, ASSIGN } from "../shipments/acts.ts";
-import { useActs } from "../shipments/selection.tsx";
+import { ActButtons, useActs } from "../shipments/selection.tsx";
 import type { Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
@@ -83,32 +83,13 @@ export function AttentionShipments(
             : undefined
         }
       />
-      {selected.length > 0 && <BulkActions {...{ label, of, selected, acts }} />}
+      {selected.length > 0 && (
+        <div class="actions" role="region" aria-label={`Selection: ${label}`}>
+          <ActButtons {...{ acts, selected }} of={BULK.filter(({ name }) => of.bulk?.includes(name))} primary />
+        </div>
+      )}
       {open && <StepDialog {...open} from={open.shipment} close={() => setOpen(undefined)} />}
     </>
-  );
-}
-
-function BulkActions(props: {
-  readonly label: string;
-  readonly of: ShipmentsOfKind;
-  readonly selected: readonly Shipment[];
-  readonly acts: ReturnType<typeof useActs>;
-}) {
-  const { label, of, selected, acts } = props;
-  return (
-    <div class="actions" role="region" aria-label={`Selection: ${label}`}>
-      {BULK.filter(({ name }) => of.bulk?.includes(name)).map((bulk) => {
-        const { length } = acts.possible(bulk, selected);
-        return (
-          length > 0 && (
-            <Button key={bulk.name} primary onClick={() => acts.start(bulk, selected)}>
-              {bulk.name} ({length})
-            </Button>
-          )
-        );
-      })}
-    </div>
   );
 }
 
