@@ -63,8 +63,7 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
       submit="Roll back now"
       tone="danger"
       run={async (form) => {
-        const note = optionalTextOf(form, "note");
-        const request = { version, replaces, note, honoursQuotes: honoursQuotes(form) };
+        const request = { version, replaces, ...notesIn(form) };
         const { data, published } = await tariffs.rollBackTariff(request).catch(noteReplaced);
         toast(publishedText(data!.version, published));
         navigate(paths.tariff({}));
@@ -74,9 +73,7 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
         Version {version} is published again as the next version. It replaces version {replaces}. It takes effect at
         once.
       </p>
-      <HonourField />
-      <NoteField />
-      <ReplacedNote version={version} />
+      <PublicationFields version={version} />
     </Dialog>
   );
 }
@@ -131,9 +128,7 @@ export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
         />
       )}
       {inForce > 0 && <ReplayEffect draft={draft} />}
-      <HonourField />
-      <NoteField />
-      <ReplacedNote />
+      <PublicationFields />
     </Dialog>
   );
 }
@@ -149,14 +144,11 @@ function usePublish(draft: TariffDraft, replaces: number) {
       draft: draft.id,
       etag: draft.etag,
       replaces,
-      note: optionalTextOf(form, "note"),
       effectiveAt: at && timestampFromDate(at),
-      honoursQuotes: honoursQuotes(form),
+      ...notesIn(form),
     };
     try {
-      const { data, published } = await tariffs.publishTariff(request, {
-        timeoutMs: PUBLISH_TIMEOUT_MS,
-      });
+      const { data, published } = await tariffs.publishTariff(request, { timeoutMs: PUBLISH_TIMEOUT_MS });
       toast(
         at && published
           ? `Version ${data!.version} takes effect ${timeText(at)}.`
@@ -185,30 +177,29 @@ function timeIn(form: FormData): Date | undefined {
   throw fieldError("effective_at", "Choose a time in the future.");
 }
 
-function HonourField() {
+/** The last fields of a publication. Notes if another version has taken effect. */
+function PublicationFields(props: ReplacedNoteProps) {
   return (
-    <CheckField
-      name="honours_quotes"
-      label="Honor earlier quotes"
-      checked
-      hint="They keep their price for up to an hour. Otherwise bookings with them are refused."
-    />
+    <>
+      <CheckField
+        name="honours_quotes"
+        label="Honor earlier quotes"
+        checked
+        hint="They keep their price for up to an hour. Otherwise bookings with them are refused."
+      />
+      <TextAreaField name="note" label="Note" hint="The reason for this version." optional />
+      <ReplacedNote {...props} />
+    </>
   );
 }
 
-function honoursQuotes(form: FormData): boolean {
-  return form.has("honours_quotes");
-}
-
-function NoteField() {
-  return <TextAreaField name="note" label="Note" hint="The reason for this version." optional />;
+interface ReplacedNoteProps {
+  /** Version to compare with. `undefined` for a draft, whose comparison has its own page. */
+  readonly version?: number;
 }
 
 /** Shown if another version has taken effect. Links to a comparison with that version. */
-function ReplacedNote(props: {
-  /** Version to compare with. `undefined` for a draft, whose comparison has its own page. */
-  readonly version?: number;
-}) {
+function ReplacedNote(props: ReplacedNoteProps) {
   const problem = useFormProblem();
   const current = problem?.facts.version_in_force;
   if (problem?.reason !== "TARIFF_REPLACED" || current === undefined) return null;
@@ -224,6 +215,10 @@ function ReplacedNote(props: {
       before you continue. The button replaces it.
     </p>
   );
+}
+
+function notesIn(form: FormData) {
+  return { note: optionalTextOf(form, "note"), honoursQuotes: form.has("honours_quotes") };
 }
 
 function publishedText(version: number, published: boolean): string {
