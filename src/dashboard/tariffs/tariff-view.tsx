@@ -12,7 +12,7 @@ import { type Query, useQuery, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { Badge, type Label, DescriptionList } from "../ui/description-list.tsx";
 import { LinkButton } from "../ui/button.tsx";
-import { numberText } from "../ui/format.ts";
+import { moneyText, numberText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Time } from "../ui/values.tsx";
@@ -129,14 +129,9 @@ function Fee(props: { readonly text: string; readonly currency: string }) {
   const { text, currency } = props;
   if (text === "") return <>—</>;
   if (!/^\d+(\.\d+)?$/.test(text) || !/^[A-Z]{3}$/.test(currency)) return <>{text}</>;
-  const format = new Intl.NumberFormat(undefined, {
-    style: "currency",
-    currency,
-    maximumFractionDigits: RATE_DECIMALS,
-  });
   return (
     <data class="money" value={text} title={`${text} ${currency}`}>
-      {format.format(Number(text))}
+      {moneyText(Number(text), currency, RATE_DECIMALS)}
     </data>
   );
 }

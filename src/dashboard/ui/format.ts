@@ -14,13 +14,8 @@ const MAX_DECIMALS = 4;
  * Formats an amount in major units for the browser's locale: `$12.69`. Always shows the decimals that ISO 4217
  * defines. Browsers show fewer for some currencies, such as the Iraqi dinar with three.
  */
-export function moneyText(amount: number, currency: string): string {
-  const maximumFractionDigits = MAX_DECIMALS;
-  return new Intl.NumberFormat(undefined, {
-    style: "currency",
-    currency,
-    maximumFractionDigits,
-  }).format(amount);
+export function moneyText(amount: number, currency: string, maximumFractionDigits = MAX_DECIMALS): string {
+  return new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits }).format(amount);
 }
 
 /** Formats the sum of amounts in major units, with one sum per currency. */
