@@ -61,18 +61,11 @@ export function useAccount(): Account {
 /** ID of the page's workspace, or `undefined` on pages without one. */
 export const WorkspaceId = createContext<string | undefined>(undefined);
 
-export interface EnteredWorkspace extends AccountWorkspace {
-  /** Whether `id` identifies the workspace's test twin. */
-  readonly isTest: boolean;
-  /** ID of the live workspace. Equal to `id` unless this is the test twin. */
-  readonly live: bigint;
-}
+/** A workspace, or its test twin with the twin's `id`. `live` is the ID of the live workspace. */
+export type EnteredWorkspace = NonNullable<ReturnType<typeof findWorkspace>>;
 
 /** Returns a workspace or test twin by ID, or `undefined` if the user is not a member. */
-export function findWorkspace(
-  workspaces: readonly AccountWorkspace[],
-  id: string | null | undefined,
-): EnteredWorkspace | undefined {
+export function findWorkspace(workspaces: readonly AccountWorkspace[], id: string | null | undefined) {
   for (const workspace of workspaces) {
     const { id: live, testWorkspace } = workspace;
     if (String(live) === id) return { ...workspace, isTest: false, live };

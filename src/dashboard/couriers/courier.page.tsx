@@ -38,10 +38,8 @@ const POLL_MS = 10_000;
 export function CourierPage({ courier: id }: ParametersOf<"courier">) {
   const query = useRpc(CourierService.method.getCourier, { courier: id });
   const run = useRun(id);
-  useLive(() => {
-    query.reload();
-    run.reload();
-  });
+  useLive(query.reload);
+  useLive(run.reload);
   // Locations cause no events.
   useRepeat(query.reload, POLL_MS);
   return (

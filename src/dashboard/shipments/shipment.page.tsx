@@ -39,15 +39,12 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
   });
   const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
   const connection = connected.data?.data;
-  const reload = () => {
-    query.reload();
-    events.reload();
-  };
   const customer = query.data?.data?.customer?.name;
   useEffect(() => {
     if (customer !== undefined) noteRecentShipment(workspace, { reference, customer });
   }, [workspace, reference, customer]);
-  useLive(reload, (event) => event.shipment === reference);
+  useLive(query.reload, (event) => event.shipment === reference);
+  useLive(events.reload, (event) => event.shipment === reference);
   return (
     <DetailPage
       query={shownWith(query, connected, events)}

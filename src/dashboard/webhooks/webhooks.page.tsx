@@ -1,4 +1,3 @@
-import { useCallback } from "preact/hooks";
 import type { Webhook, WebhookAttempt, WebhookDelivery, WebhookFigures } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useIsTest, useRole } from "../api/session.ts";
@@ -106,11 +105,8 @@ const REPEAT_MS = 5_000;
 export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
   const query = useRpc(WebhookService.method.getWebhook, { webhook: id });
   const figures = useRpc(WebhookService.method.listWebhookFigures, {});
-  const reload = useCallback(() => {
-    query.reload();
-    figures.reload();
-  }, [query.reload, figures.reload]);
-  useRepeat(reload, REPEAT_MS);
+  useRepeat(query.reload, REPEAT_MS);
+  useRepeat(figures.reload, REPEAT_MS);
   return (
     <DetailPage
       query={shownWith(query, figures)}
