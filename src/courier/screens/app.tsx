@@ -6,12 +6,10 @@ import { followPosition } from "../sync/places.ts";
 import { type LinkResult, openLink } from "../sync/session.ts";
 import { chooseLanguage, textsIn } from "../texts/texts.ts";
 import { ActScreen } from "./act-screen.tsx";
-import { Banner } from "./banner.tsx";
-import { LinkNeeded } from "./link-needed.tsx";
 import { OutboxScreen } from "./outbox-screen.tsx";
 import { paths, tokenInAddress, useRoute } from "./route.ts";
 import { RunScreen } from "./run-screen.tsx";
-import { AppContext, type State, useStoredState } from "./state.ts";
+import { AppContext, type State, useStoredState, useApp } from "./state.ts";
 import { StopScreen } from "./stop-screen.tsx";
 
 const MINUTE_MS = 60_000;
@@ -120,4 +118,44 @@ function useNow(): number {
     return () => clearInterval(timer);
   }, []);
   return now;
+}
+
+/** Asks the courier to open a link. `result` is why the last one did not open. */
+function LinkNeeded({ result }: { readonly result?: "invalid" | "unreachable" }) {
+  const { state, t } = useApp();
+  // Without a session, this is the whole page.
+  const Element = state.session === undefined ? "main" : "section";
+  const text = { invalid: t.linkInvalid, unreachable: t.linkUnreachable, none: t.linkNeededText }[result ?? "none"];
+  return (
+    <Element class="notice">
+      {state.session === undefined && <h1>{t.linkNeeded}</h1>}
+      <p role="alert">{text}</p>
+    </Element>
+  );
+}
+
+/** Number of unsent updates and the reason, with a link to the queue. */
+function Banner() {
+  const { state, t } = useApp();
+  const { acts, connection, session } = state;
+  if (session === undefined && acts.length === 0) return null;
+  const refused = acts.filter(({ conflict }) => conflict !== undefined).length;
+  const unsent = acts.length - refused;
+  const text = {
+    online: unsent > 0 ? t.sending(unsent) : "",
+    offline: t.offline(unsent),
+    signed_out: t.signedOut(unsent),
+    suspended: t.suspended(unsent),
+  }[connection];
+  const isBad = refused > 0 || connection === "signed_out" || connection === "suspended";
+  return (
+    <div role="status">
+      {(text !== "" || refused > 0) && (
+        <a class={`banner ${isBad ? "bad" : ""}`} href={paths.outbox}>
+          {text !== "" && <span>{text}</span>}
+          {refused > 0 && <strong>{t.refused(refused)}</strong>}
+        </a>
+      )}
+    </div>
+  );
 }
