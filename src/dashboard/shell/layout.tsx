@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
-import { findWorkspace, useAccount, WorkspaceId } from "../api/session.ts";
+import { findWorkspace, useAccount, WorkspaceId, type EnteredWorkspace } from "../api/session.ts";
 import { AttentionQuery, countText, useAttention } from "../attention/attention-query.ts";
 import { paths } from "../routes/paths.ts";
 import { linkLeftBy, useLocation } from "../routes/router.ts";
@@ -9,10 +9,11 @@ import { TestClockQuery, useTestClock } from "../test-mode/test-clock.ts";
 import { reloadOnce } from "../ui/lazily.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
 import { useKeys } from "../ui/use-keys.ts";
-import "./layout.css";
-import { Navigation, pagesOf } from "./navigation.tsx";
+import { Navigation, pagesOf, otherModeOf } from "./navigation.tsx";
 import { WorkspaceMenu } from "./workspace-menu.tsx";
-import { TestBar } from "./test-bar.tsx";
+import type { TestClock } from "../../../gen/shipments/v1/test_service_pb.js";
+import { Time } from "../ui/values.tsx";
+import "./layout.css";
 
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const account = useAccount();
@@ -101,4 +102,23 @@ function focusWhenThere(main: HTMLElement, href: string | undefined): (() => voi
   for (const type of ["keydown", "pointerdown", "wheel"]) addEventListener(type, stop, { signal });
   look();
   return stop;
+}
+
+/** The test mode bar, with a link to live mode and, if the clock is stopped, its time. */
+function TestBar(props: {
+  readonly entered: EnteredWorkspace;
+  readonly pathname: string;
+  readonly clock: TestClock | undefined;
+}) {
+  const { entered, pathname, clock } = props;
+  const live = otherModeOf(entered, pathname);
+  return (
+    <div class="test-bar">
+      <a class="mode" href={paths.testMode({ workspace: entered.id })}>
+        <strong>Test mode</strong>
+        {clock?.frozen && <Time at={clock.time} exact />}
+      </a>
+      {live !== undefined && <a href={live}>To live mode</a>}
+    </div>
+  );
 }
