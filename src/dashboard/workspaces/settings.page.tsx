@@ -12,7 +12,6 @@ import { useLocation } from "../routes/router.ts";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { PaymentsSection } from "./payments.tsx";
-import { CouriersSection } from "./couriers.tsx";
 import { settingsParts } from "./settings-parts.ts";
 import { paths } from "../routes/paths.ts";
 import { loadAccount } from "../api/sign-in.ts";
@@ -21,6 +20,7 @@ import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { TrackingSection } from "./tracking.tsx";
 import { TimeZoneButton } from "./time-zone-button.tsx";
+import { RpcButton } from "../ui/dialog.tsx";
 import "./settings.css";
 
 export function SettingsPage() {
@@ -119,4 +119,38 @@ function LimitsSection({ limits }: { readonly limits: Limits }) {
 
 function rateText(limit: RateLimit | undefined): string | undefined {
   return limit && `${numberText(limit.rate)} per second, burst ${numberText(limit.burst)}`;
+}
+
+/** Settings for the couriers' page. */
+function CouriersSection({ workspace }: { readonly workspace: Workspace }) {
+  const { couriersReorderStops, couriersShareLocation, test } = workspace;
+  const actions = useRole("admin") && !test && (
+    <RpcButton
+      method={WorkspaceService.method.updateWorkspace}
+      request={(form) => ({
+        couriersReorderStops: form.has("couriers_reorder_stops"),
+        couriersShareLocation: form.has("couriers_share_location"),
+      })}
+      button="Change"
+      label="Change couriers"
+      title="Couriers"
+      submit="Save"
+      done="Courier settings saved."
+      fields={{
+        couriersReorderStops: "Couriers can change the order of their stops",
+        couriersShareLocation: "Couriers can share their location",
+      }}
+      values={workspace}
+    />
+  );
+  return (
+    <Section id="couriers" title="Couriers" actions={actions}>
+      <DescriptionList
+        items={[
+          ["Order of stops", couriersReorderStops ? "Couriers can change it" : "Only dispatchers change it"],
+          ["Location", couriersShareLocation ? "Shared by couriers who agree" : "Not shared"],
+        ]}
+      />
+    </Section>
+  );
 }
