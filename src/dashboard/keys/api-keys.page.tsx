@@ -18,7 +18,7 @@ import {
   type KeyOwner,
 } from "./key-table.tsx";
 import { grpcAddress } from "../api/sign-in.ts";
-import { Code } from "../ui/copy-button.tsx";
+import { Code } from "../ui/values.tsx";
 import { ReportService, type Usage, type UsageHour } from "../../../gen/shipments/v1/report_service_pb.js";
 import { LineChart, type LinePoint } from "../ui/charts.tsx";
 import { compactText, dateOf, numberText } from "../ui/format.ts";

@@ -2,14 +2,13 @@ import { type ApiRequest, ReportService, RequestOutcome } from "../../../gen/shi
 import { useIsTest } from "../api/session.ts";
 import { paths, withQuery } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
-import { Code, Id } from "../ui/copy-button.tsx";
+import { Code, Id, Time } from "../ui/values.tsx";
 import { Badge, choicesOf, DescriptionList, type Label } from "../ui/description-list.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
 
 const OUTCOMES: Readonly<Record<RequestOutcome, Label>> = {
   [RequestOutcome.UNSPECIFIED]: ["Unknown", "neutral"],

@@ -2,11 +2,10 @@ import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
 import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
-import { CopyButton } from "../ui/copy-button.tsx";
+import { CopyButton, Time } from "../ui/values.tsx";
 import { dataUrl } from "../ui/format.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
-import { Time } from "../ui/values.tsx";
 import { VERIFICATIONS } from "./delivery-choices.ts";
 import "./proof.css";
 

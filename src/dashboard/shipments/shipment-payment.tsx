@@ -14,12 +14,11 @@ import { useRole } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { paths, settingsHref } from "../routes/paths.ts";
 import { ActionButton, RpcActionButton } from "../ui/button.tsx";
-import { Code } from "../ui/copy-button.tsx";
+import { Code, Money, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { dateOf, moneyText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
-import { Money, Time } from "../ui/values.tsx";
 import { blocksRefund, isPaidOnline, type PaymentProps } from "./shipment-badge.tsx";
 import "./shipments.css";
 

@@ -6,7 +6,7 @@ import { useCall } from "../api/clients.ts";
 import { createStore, useStore } from "../api/store.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Button, type ButtonProps } from "./button.tsx";
-import { Code } from "./copy-button.tsx";
+import { Code } from "./values.tsx";
 import { requestOf } from "./form-data.ts";
 import { Form } from "./form.tsx";
 import { RequestFields, type RequestFieldsProps } from "./request-fields.tsx";

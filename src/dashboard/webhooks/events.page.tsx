@@ -5,13 +5,12 @@ import { useWorkspace } from "../api/session.ts";
 import { type Query, useQuery, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { useLocation } from "../routes/router.ts";
-import { Code, Id } from "../ui/copy-button.tsx";
+import { Code, Id, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { PAGE_TOKEN, usePageToken } from "../ui/pager.tsx";
 import { type Column, ListView, Table } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "./event-types.ts";
 import { payloadChanges } from "./payload-changes.ts";
 

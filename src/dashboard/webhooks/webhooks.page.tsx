@@ -4,12 +4,11 @@ import { useIsTest, useRole } from "../api/session.ts";
 import { shownWith, useRepeat, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths, withQuery } from "../routes/paths.ts";
 import { RpcActionButton } from "../ui/button.tsx";
-import { Code, Id } from "../ui/copy-button.tsx";
+import { Code, Id, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { FIRST_PAGE } from "../ui/pager.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
 import {
   WebhookBadge,
   ALL_TYPES,

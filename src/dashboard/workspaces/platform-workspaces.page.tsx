@@ -12,11 +12,10 @@ import { CheckField, TextField } from "../ui/fields.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { Empty, Page, Section, DetailPage } from "../ui/page.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
+import { Time, Id } from "../ui/values.tsx";
 import { providerName } from "./missing-words.ts";
 import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
-import { Id } from "../ui/copy-button.tsx";
 import { numberText, recordIdOf } from "../ui/format.ts";
 import {
   CALL_CLASSES,

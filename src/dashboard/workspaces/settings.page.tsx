@@ -15,7 +15,7 @@ import { PaymentsSection } from "./payments.tsx";
 import { settingsParts } from "./settings-parts.ts";
 import { paths } from "../routes/paths.ts";
 import { loadAccount } from "../api/sign-in.ts";
-import { Id } from "../ui/copy-button.tsx";
+import { Id } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { TrackingSection } from "./tracking.tsx";

@@ -11,14 +11,13 @@ import { useAction } from "../api/use-action.ts";
 import { settingsHref } from "../routes/paths.ts";
 import { navigate, useLocation } from "../routes/router.ts";
 import { ActionButton } from "../ui/button.tsx";
-import { Code, Id } from "../ui/copy-button.tsx";
+import { Code, Id, Time } from "../ui/values.tsx";
 import { Badge, type Label, DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton, RpcDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
-import { Time } from "../ui/values.tsx";
 import { missingWords } from "./missing-words.ts";
 
 const { ONBOARDING, READY, RESTRICTED, REVOKED, NONE, UNSPECIFIED } = PaymentConnectionState;
