@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import { numberText } from "../ui/format.ts";
-import { Empty, Page, Section, type Link } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { Empty, Page, Section, type Link, QueryView } from "../ui/page.tsx";
 import { type AttentionAt, AttentionQuery } from "./attention-query.ts";
 import "./attention.css";
 

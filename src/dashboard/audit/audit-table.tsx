@@ -10,8 +10,7 @@ import {
 import { useRpc, type Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { timeText } from "../ui/format.ts";
-import { Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { Section, QueryView } from "../ui/page.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { actWords, type ChangedField, fieldWords, partsOf, subjectWords } from "./audit-words.ts";

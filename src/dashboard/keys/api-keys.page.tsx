@@ -3,8 +3,7 @@ import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
 import { useRole, useIsTest, useTimeZone } from "../api/session.ts";
 import { useRpc, useQuery } from "../api/use-query.ts";
 import { DialogButton } from "../ui/dialog.tsx";
-import { Empty, Page, Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { Empty, Page, Section, QueryView } from "../ui/page.tsx";
 import { ListView } from "../ui/table.tsx";
 import {
   actionsColumn,

@@ -1,4 +1,4 @@
-import { Spinner } from "../ui/query-view.tsx";
+import { Spinner } from "../ui/page.tsx";
 import "./map.css";
 
 /** Reserves the space of a map that is loading. */

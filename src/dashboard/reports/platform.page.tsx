@@ -10,8 +10,7 @@ import { paths } from "../routes/paths.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange, today } from "../ui/days.tsx";
 import { BarList } from "../ui/charts.tsx";
 import { numberText, shareText } from "../ui/format.ts";
-import { Empty, Page, Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { Empty, Page, Section, QueryView } from "../ui/page.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 

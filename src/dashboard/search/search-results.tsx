@@ -3,7 +3,7 @@ import { useDebounced, useQuery } from "../api/use-query.ts";
 import { AlertOrState } from "../shipments/shipment-badge.tsx";
 import { useLocation } from "../routes/router.ts";
 import { OPEN } from "../ui/pager.tsx";
-import { ProblemNote } from "../ui/query-view.tsx";
+import { ProblemNote } from "../ui/page.tsx";
 import { type Groups, hasWords, referenceIn, useFinder } from "./finders.ts";
 import type { Hit } from "./hit.ts";
 

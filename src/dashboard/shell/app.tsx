@@ -16,12 +16,11 @@ import { account, SignedIn, useAccount, useIsTest, WorkspaceId } from "../api/se
 import { connected } from "../api/connection.ts";
 import { useStore } from "../api/store.ts";
 import { componentOf, findPage, isOfTestMode, isPlatformPath, loadPage } from "./pages.ts";
-import { NotFoundPage } from "../ui/page.tsx";
+import { NotFoundPage, ProblemNote, Spinner } from "../ui/page.tsx";
 import { Layout } from "./layout.tsx";
 import { OpenDialog } from "../ui/dialog.tsx";
 import { preserveFocus } from "../ui/preserve-focus.ts";
 import { lazily, reloadOnce } from "../ui/lazily.tsx";
-import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { paths, workspaceIn } from "../routes/paths.ts";
 import { useLocation } from "../routes/router.ts";

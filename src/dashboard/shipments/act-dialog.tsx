@@ -7,7 +7,7 @@ import { problemOf } from "../api/problem.ts";
 import { randomKey } from "../api/use-action.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { choicesOf, SelectField, TextAreaField } from "../ui/fields.tsx";
-import { Progress } from "../ui/query-view.tsx";
+import { Progress } from "../ui/page.tsx";
 import { sumText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { type Act, referencesOf } from "./acts.ts";

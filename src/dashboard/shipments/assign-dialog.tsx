@@ -6,7 +6,7 @@ import { fieldError } from "../api/problem.ts";
 import { paths } from "../routes/paths.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
-import { Progress, QueryView } from "../ui/query-view.tsx";
+import { Progress, QueryView } from "../ui/page.tsx";
 import { type ActDialogProps, partsOf, ShipmentLines, useRun } from "./act-dialog.tsx";
 import { ASSIGN, referencesOf } from "./acts.ts";
 import { loadRun, useCouriers } from "./courier-run.ts";

@@ -13,10 +13,9 @@ import { type CustomerChoice, CustomerFields, customerOf, withChoiceOfCustomer }
 import { Form } from "../ui/form.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { moneyText, recordIdOf } from "../ui/format.ts";
-import { QueryView, Spinner } from "../ui/query-view.tsx";
+import { QueryView, Spinner, Page, Section } from "../ui/page.tsx";
 import { RecordFields, recordOf } from "./record-fields.tsx";
 import { metadataOf } from "./record-rows.tsx";
-import { Page, Section } from "../ui/page.tsx";
 import { Quote, type QuoteQuery, TimesSection, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
 import { outsideOf, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";

@@ -2,7 +2,7 @@ import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js"
 import { useRpc } from "../api/use-query.ts";
 import { UNASSIGNED } from "../routes/paths.ts";
 import { SelectField } from "../ui/fields.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/page.tsx";
 import { useCouriers } from "./courier-run.ts";
 
 /** Shows the name of the courier that the list filters by. */

@@ -6,7 +6,7 @@ import { useTimeZone } from "../api/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { bytesText } from "../ui/format.ts";
 import { localDate } from "../ui/local-time.ts";
-import { Progress } from "../ui/query-view.tsx";
+import { Progress } from "../ui/page.tsx";
 
 export interface ExportProps {
   readonly filters: MessageInitShape<typeof ExportShipmentsRequestSchema>;

@@ -4,9 +4,8 @@ import { QuoteService, type CreateQuoteResponse } from "../../../gen/shipments/v
 import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { durationText, numberText } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
-import { Section } from "../ui/page.tsx";
+import { Section, ProblemNote } from "../ui/page.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { ProblemNote } from "../ui/query-view.tsx";
 import { Money } from "../ui/values.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { inKilometers, isComplete, routeOf, type RouteText } from "./route.ts";

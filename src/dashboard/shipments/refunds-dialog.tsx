@@ -6,7 +6,7 @@ import { isLost } from "../api/problem.ts";
 import { useQuery } from "../api/use-query.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { numberText, sumText } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/page.tsx";
 import { ActDialog, type RunProps } from "./act-dialog.tsx";
 import { loadShipments } from "./newest-shipments.ts";
 

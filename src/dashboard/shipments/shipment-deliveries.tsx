@@ -4,7 +4,7 @@ import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js"
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-dialogs.tsx";

@@ -7,7 +7,7 @@ import { WorkspaceId } from "../api/session.ts";
 import type { LatLng } from "../map/map-geometry.ts";
 import { paths } from "../routes/paths.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { Spinner } from "../ui/query-view.tsx";
+import { Spinner } from "../ui/page.tsx";
 import { ListView, type Order, type TableProps } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { countText } from "./newest-shipments.ts";

@@ -11,7 +11,7 @@ import { Button } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
 import { LinkChoice } from "../ui/days.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/page.tsx";
 import { countedText, loadShipments, MAX_LOADED, type ShipmentFilters } from "./newest-shipments.ts";
 import type { End } from "./route.ts";
 import type { EndsProps } from "./shipment-ends.tsx";

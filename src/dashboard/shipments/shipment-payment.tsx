@@ -17,8 +17,7 @@ import { ActionButton, RpcActionButton } from "../ui/button.tsx";
 import { Code, Money, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { dateOf, moneyText } from "../ui/format.ts";
-import { Section } from "../ui/page.tsx";
-import { ProblemNote } from "../ui/query-view.tsx";
+import { Section, ProblemNote } from "../ui/page.tsx";
 import { blocksRefund, isPaidOnline, type PaymentProps } from "./shipment-badge.tsx";
 import "./shipments.css";
 

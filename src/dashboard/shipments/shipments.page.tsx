@@ -14,8 +14,7 @@ import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { Empty, Page } from "../ui/page.tsx";
-import { Spinner } from "../ui/query-view.tsx";
+import { Empty, Page, Spinner } from "../ui/page.tsx";
 import {
   filtersText,
   ListedTotals,

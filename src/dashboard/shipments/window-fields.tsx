@@ -5,7 +5,7 @@ import type { Problem } from "../api/problem.ts";
 import { Button } from "../ui/button.tsx";
 import { FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
 import { moneyText } from "../ui/format.ts";
-import { ProblemNote } from "../ui/query-view.tsx";
+import { ProblemNote } from "../ui/page.tsx";
 import { type End, ENDS } from "./route.ts";
 import { clockText, localDate, localTime } from "../ui/local-time.ts";
 import { type BookedWindows, isFree, type Windows } from "./use-windows.ts";

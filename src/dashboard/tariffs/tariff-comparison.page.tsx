@@ -6,10 +6,9 @@ import {
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
-import { Empty, Page, Section } from "../ui/page.tsx";
+import { Empty, Page, Section, QueryView } from "../ui/page.tsx";
 import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { pathText } from "./draft-faults.ts";
 import { differenceText } from "./schedule-words.ts";

@@ -2,13 +2,12 @@ import { useState } from "preact/hooks";
 import type { TariffDraft, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
-import { Empty, Section } from "../ui/page.tsx";
+import { Empty, Section, Progress } from "../ui/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { Form } from "../ui/form.tsx";
 import type { MapLayer } from "../map/map-view.ts";
 import { bytesText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { Progress } from "../ui/query-view.tsx";
 import { pathText, sentence, type DraftFault } from "./draft-faults.ts";
 import {
   Download,

@@ -5,7 +5,7 @@ import { type Query, useQuery } from "../api/use-query.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { localDate } from "../ui/local-time.ts";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/page.tsx";
 import { areaKm2 } from "../map/area.ts";
 import { LazyMap, positionMarks } from "../map/lazy-map.tsx";
 import type { MapLayer, MapView } from "../map/map-view.ts";

@@ -6,7 +6,7 @@ import { withQuery } from "../routes/paths.ts";
 import { isModified, useLocation } from "../routes/router.ts";
 import { FIRST_PAGE, Pager, usePageToken } from "./pager.tsx";
 import { type Peek, PeekView, usePeek } from "./peek.tsx";
-import { QueryView } from "./query-view.tsx";
+import { QueryView } from "./page.tsx";
 import { type Keys, useKeys } from "./use-keys.ts";
 import "./table.css";
 

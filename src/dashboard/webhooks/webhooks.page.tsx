@@ -6,7 +6,7 @@ import { type ParametersOf, paths, withQuery } from "../routes/paths.ts";
 import { RpcActionButton } from "../ui/button.tsx";
 import { Code, Id, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
+import { DetailPage, Empty, Page, Section, QueryView } from "../ui/page.tsx";
 import { FIRST_PAGE } from "../ui/pager.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
 import {
@@ -24,7 +24,6 @@ import { changeQuery, useLocation } from "../routes/router.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText, shareText } from "../ui/format.ts";
-import { QueryView } from "../ui/query-view.tsx";
 import "./timeline.css";
 
 const LABELS: ReadonlyMap<string, string> = new Map(EVENT_TYPES.map(([type, label]) => [type, label]));

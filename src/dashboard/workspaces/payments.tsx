@@ -7,8 +7,7 @@ import { useRole, useWorkspace } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { PAYMENT_STATES } from "../ui/shipment-states.ts";
-import { Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { Section, QueryView } from "../ui/page.tsx";
 import { providerName } from "./missing-words.ts";
 import { BackFromStripe, CheckButton, StripeActions, ConnectionBadge, StripeConnection } from "./stripe.tsx";
 

@@ -16,7 +16,7 @@ import { Badge, type Label, DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton, RpcDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
-import { ProblemNote, Spinner } from "../ui/query-view.tsx";
+import { ProblemNote, Spinner } from "../ui/page.tsx";
 import { toast } from "../ui/toast.tsx";
 import { missingWords } from "./missing-words.ts";
 

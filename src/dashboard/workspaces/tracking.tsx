@@ -8,8 +8,7 @@ import { DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
 import { Field } from "../ui/fields.tsx";
 import { dataUrl, numberText } from "../ui/format.ts";
-import { Section } from "../ui/page.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { Section, QueryView } from "../ui/page.tsx";
 import { toast } from "../ui/toast.tsx";
 import "./tracking.css";
 
