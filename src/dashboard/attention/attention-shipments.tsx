@@ -140,8 +140,7 @@ function columnsOf({ time }: ShipmentsOfKind): readonly Column<Row>[] {
   ];
 }
 
-function Contact(props: { readonly name: string | undefined; readonly phone: string | undefined }) {
-  const { name, phone } = props;
+function Contact({ name, phone }: { readonly name: string | undefined; readonly phone: string | undefined }) {
   return (
     <>
       <Line>{name ?? "—"}</Line>

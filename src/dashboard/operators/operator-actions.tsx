@@ -131,8 +131,7 @@ export const OPERATOR_KEY_TEXT = (
   </>
 );
 
-export function OperatorKeys(props: { readonly operator: Operator }) {
-  const { operator } = props;
+export function OperatorKeys({ operator }: { readonly operator: Operator }) {
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);
   const mayChange = operator.revokedAt === undefined && (isOwner || isOwn);

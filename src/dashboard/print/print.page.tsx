@@ -341,8 +341,7 @@ export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
   );
 }
 
-function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {
-  const { shipment, paidAt } = props;
+function Receipt({ shipment, paidAt }: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {
   const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
   const { refundedAmount = 0, disputedAmount = 0 } = paymentDetails ?? {};
   // Refunds can be partial. A manually recorded payment has no refund details from a provider.

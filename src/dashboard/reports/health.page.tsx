@@ -43,8 +43,7 @@ export function HealthPage() {
   );
 }
 
-function Content(props: { readonly health: PlatformHealth; readonly isCurrent: boolean }) {
-  const { health, isCurrent } = props;
+function Content({ health, isCurrent }: { readonly health: PlatformHealth; readonly isCurrent: boolean }) {
   return (
     <div class="stack">
       <Figures items={healthFigures(health, isCurrent)} />

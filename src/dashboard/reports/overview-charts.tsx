@@ -56,8 +56,7 @@ export function OverviewFigures({ hrefOf, ...comparison }: Comparison & { readon
 }
 
 /** A change with an arrow: `▲ 12.5%`. A change of a share is in percentage points: `▼ 1.2 points`. */
-function Delta(props: { readonly of: number | undefined; readonly isShare?: boolean }) {
-  const { of: change, isShare } = props;
+function Delta({ of: change, isShare }: { readonly of: number | undefined; readonly isShare?: boolean }) {
   if (change === undefined) return null;
   const size = Math.abs(change);
   const text = isShare ? `${numberText(size * 100, 1)} points` : shareText(size);

@@ -90,8 +90,7 @@ function OtherMode({ entered, pathname }: Parameters<typeof WorkspaceMenu>[0]) {
   );
 }
 
-function Person(props: { readonly account: Account; readonly workspace: string | undefined }) {
-  const { account, workspace } = props;
+function Person({ account, workspace }: { readonly account: Account; readonly workspace: string | undefined }) {
   const leave = useAction(leaveHere);
   return (
     <>

@@ -101,8 +101,7 @@ function Booking({ hasSearch }: SearchProps) {
   return <BookingForm customer={named.data?.data} hasSearch={hasSearch} />;
 }
 
-function BookingForm(props: SearchProps & { readonly customer: Customer | undefined }) {
-  const { customer, hasSearch } = props;
+function BookingForm({ customer, hasSearch }: SearchProps & { readonly customer: Customer | undefined }) {
   const { route, change } = useRoute();
   const windows = useWindows(route);
   const quote = useQuote(route, windows);

@@ -260,7 +260,6 @@ function isArranged(view: View, query: URLSearchParams, text: string): boolean {
 }
 
 /** The menu's label. Its width does not change when the views load. Phones have no room for a name. */
-function SavedLabel(props: { readonly name: string | undefined; readonly mayBeNamed: boolean }) {
-  const { name, mayBeNamed } = props;
+function SavedLabel({ name, mayBeNamed }: { readonly name: string | undefined; readonly mayBeNamed: boolean }) {
   return <span class={mayBeNamed ? "saved-name" : undefined}>Saved{name !== undefined && `: ${name}`}</span>;
 }

@@ -101,8 +101,7 @@ export function Quote(props: { readonly query: QuoteQuery; readonly windows: Win
 }
 
 /** Shows the time left on a quote. After expiry, requests a new quote when the page is visible. */
-function Hold(props: { readonly quote: CreateQuoteResponse; readonly renew: () => void }) {
-  const { quote, renew } = props;
+function Hold({ quote, renew }: { readonly quote: CreateQuoteResponse; readonly renew: () => void }) {
   const [seconds, setSeconds] = useState(() => heldSeconds(quote));
   useEffect(() => {
     // Use only the browser's clock for the countdown, because it may differ from the service's.

@@ -189,8 +189,7 @@ function isOpen(details: PaymentDetails | undefined): boolean {
   return ends !== undefined && dateOf(ends).getTime() > Date.now();
 }
 
-function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
-  const { shipment, details } = props;
+function Refund({ shipment, details }: PaymentProps & { readonly details: PaymentDetails }) {
   const isBlocked = blocksRefund(details);
   const mayRetry = useRole("member") && !isBlocked;
   if (details.refundError === undefined) {

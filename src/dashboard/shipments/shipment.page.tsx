@@ -28,8 +28,7 @@ import { Stops } from "./stops.tsx";
 import { Timeline } from "./shipment-timeline.tsx";
 import { Button } from "../ui/button.tsx";
 
-export function ShipmentPage(props: ParametersOf<"shipment">) {
-  const { workspace, reference } = props;
+export function ShipmentPage({ workspace, reference }: ParametersOf<"shipment">) {
   const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
   const events = useRpc(EventService.method.listShipmentEvents, {
     shipment: reference,

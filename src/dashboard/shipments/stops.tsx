@@ -100,8 +100,7 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
   );
 }
 
-function Contact(props: { readonly name: ComponentChildren; readonly phone: string | undefined }) {
-  const { name, phone } = props;
+function Contact({ name, phone }: { readonly name: ComponentChildren; readonly phone: string | undefined }) {
   if (!name && phone === undefined) return null;
   return (
     <p dir="auto">

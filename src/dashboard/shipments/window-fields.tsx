@@ -273,8 +273,7 @@ function FreeWindow(
 }
 
 /** Shows why the times were refused, and the next available ones. */
-function WindowRefusal(props: { readonly problem: Problem; readonly windows: Windows }) {
-  const { problem, windows } = props;
+function WindowRefusal({ problem, windows }: { readonly problem: Problem; readonly windows: Windows }) {
   const { fields, message } = windows.reword(problem);
   const texts = Object.values(fields).flat();
   return (
@@ -288,8 +287,7 @@ function WindowRefusal(props: { readonly problem: Problem; readonly windows: Win
 }
 
 /** Buttons that replace refused times with the refusal's alternatives. */
-export function NextWindows(props: { readonly problem: Problem; readonly windows: Windows }) {
-  const { problem, windows } = props;
+export function NextWindows({ problem, windows }: { readonly problem: Problem; readonly windows: Windows }) {
   return (
     <>
       {ENDS.map((end) => {

@@ -280,8 +280,7 @@ function Exception(props: ExceptionProps & { readonly isOpen: boolean; readonly 
   );
 }
 
-function ExceptionFields(props: ExceptionProps) {
-  const { exception, change, remove } = props;
+function ExceptionFields({ exception, change, remove }: ExceptionProps) {
   const { path, hours } = exception;
   const field = fieldOf(exception, change, path);
   const name = exception.date === "" ? "the new date" : dateText(exception.date);

@@ -148,8 +148,7 @@ interface SchedulesFieldsProps {
 }
 
 /** Fields of a draft's schedules. Each schedule is a summary until it is opened or has a fault. */
-function SchedulesFields(props: SchedulesFieldsProps) {
-  const { text, change } = props;
+function SchedulesFields({ text, change }: SchedulesFieldsProps) {
   const { schedules } = text;
   const problem = useFormProblem();
   const [, setShown] = useState(problem);
@@ -199,8 +198,7 @@ function SchedulesFields(props: SchedulesFieldsProps) {
   );
 }
 
-function DefaultSchedule(props: SchedulesFieldsProps) {
-  const { text, change } = props;
+function DefaultSchedule({ text, change }: SchedulesFieldsProps) {
   const { schedules, default_schedule } = text;
   if (schedules.length === 0 && default_schedule === "") return null;
   const names = schedules.map(({ name }) => name).filter((name) => name !== "");

@@ -111,8 +111,7 @@ async function loadUnchanged(draft: TariffDraft, index: number, geometry: Zone["
   throw fieldError("geometry", "Someone else has changed this zone. Discard your changes and edit it again.");
 }
 
-function Tools(props: Pick<OutlineEditorProps, "edit" | "dispatch" | "chosen">) {
-  const { edit, dispatch, chosen } = props;
+function Tools({ edit, dispatch, chosen }: Pick<OutlineEditorProps, "edit" | "dispatch" | "chosen">) {
   const isChosen = chosen && edit.outline[chosen.ring]?.corners[chosen.index] !== undefined;
   const drawn = edit.drawn === undefined ? undefined : edit.outline[edit.drawn];
   // A ring without corners is not in the outline.

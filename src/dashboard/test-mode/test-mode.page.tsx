@@ -132,8 +132,7 @@ function ClockActions({ clock, follow }: ClockProps) {
 
 type Move = ReturnType<typeof useMove>;
 
-function MoveButton(props: { readonly label: string; readonly to?: Date; readonly move: Move }) {
-  const { label, to, move } = props;
+function MoveButton({ label, to, move }: { readonly label: string; readonly to?: Date; readonly move: Move }) {
   return <ActionButton action={useAction(() => move(to))}>{label}</ActionButton>;
 }
 

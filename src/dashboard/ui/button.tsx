@@ -47,8 +47,7 @@ function kindOf(props: ButtonProps & { readonly quiet?: boolean }): string {
 }
 
 /** A button that runs an action without confirmation and shows its error. */
-export function ActionButton(props: ButtonProps & { readonly action: Action<readonly []> }) {
-  const { action, ...button } = props;
+export function ActionButton({ action, ...button }: ButtonProps & { readonly action: Action<readonly []> }) {
   return (
     <>
       {action.problem && (

@@ -98,8 +98,7 @@ export function LineChart(props: LineChartProps) {
 
 type Plot = ReturnType<typeof plotOf>;
 
-function plotOf(props: LineChartProps, width: number) {
-  const { points, before = [], tickText, isWhole = false, size = "large" } = props;
+function plotOf({ points, before = [], tickText, isWhole = false, size = "large" }: LineChartProps, width: number) {
   const peak = Math.max(0, ...[...points, ...before].map(({ value }) => value));
   const { max, ticks } = scaleTo(peak, SIZES[size].steps, isWhole);
   const texts = ticks.map((tick) => tickText(tick));

@@ -28,8 +28,7 @@ export function openDialog(dialog: VNode): void {
   opened.set(<Fragment key={++count}>{dialog}</Fragment>);
 }
 
-export function DialogButton(props: ButtonProps & { readonly dialog: VNode }) {
-  const { dialog, ...button } = props;
+export function DialogButton({ dialog, ...button }: ButtonProps & { readonly dialog: VNode }) {
   return <Button {...button} onClick={() => openDialog(dialog)} />;
 }
 
@@ -62,8 +61,7 @@ export interface DialogProps {
 }
 
 /** A confirmation dialog with optional fields, or any contents above the page. */
-export function Dialog(props: DialogProps) {
-  const { title, submit, run, close = closeDialog, children, ...buttons } = props;
+export function Dialog({ title, submit, run, close = closeDialog, children, ...buttons }: DialogProps) {
   const idempotencyOptions = useIdempotencyOptions();
   const isShown = useRef(true);
   useEffect(() => () => void (isShown.current = false), []);

@@ -5,8 +5,7 @@ import { copyText } from "./copy-text.ts";
 import { toast } from "./toast.tsx";
 
 /** Shows an amount in major units for the browser's locale, with the exact value and currency as title. */
-export function Money(props: { readonly amount: number; readonly currency: string }) {
-  const { amount, currency } = props;
+export function Money({ amount, currency }: { readonly amount: number; readonly currency: string }) {
   return (
     <data class="money" value={String(amount)} title={`${amount} ${currency}`}>
       {moneyText(amount, currency)}

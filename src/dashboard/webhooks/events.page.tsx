@@ -83,8 +83,7 @@ export function EventsPage() {
   );
 }
 
-function NoEvents(props: { readonly isFiltered: boolean; readonly older: string | undefined }) {
-  const { isFiltered, older } = props;
+function NoEvents({ isFiltered, older }: { readonly isFiltered: boolean; readonly older: string | undefined }) {
   const { query } = useLocation();
   if (!isFiltered) {
     return <Empty title="No events yet">Shipment events are listed here and sent to webhooks.</Empty>;

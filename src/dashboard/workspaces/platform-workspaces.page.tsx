@@ -210,8 +210,7 @@ function Limits(props: ActionProps) {
   );
 }
 
-function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
-  const { workspace } = props;
+function PlatformWorkspaceKeys({ workspace }: { readonly workspace: bigint }) {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const list = useRpc(WorkspaceAdminService.method.listWorkspaceApiKeys, { workspace });
   const owner = keyOwnerOf(workspace);
