@@ -11,16 +11,12 @@ import { SelectField } from "../ui/fields.tsx";
 import { numberText } from "../ui/format.ts";
 import { Empty, Section } from "../ui/page.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { type Column, ListView } from "../ui/table.tsx";
+import { type Column, ListView, rowActions } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
 const QrCode = lazily(() => import("../ui/qr-code.tsx"), "QrCode");
 
 const { createCourierLink, listCourierLinks, revokeCourierLink } = CourierService.method;
-
-interface LinksProps {
-  readonly courier: CourierProfile;
-}
 
 const EMAIL_STATUSES: Readonly<Partial<Record<CourierEmailStatus, string>>> = {
   [CourierEmailStatus.WAITING]: "Queued",
@@ -37,27 +33,31 @@ const COLUMNS: readonly Column<CourierLink>[] = [
   { header: "Expires", align: "end", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
 ];
 
+const REVOKE = rowActions<CourierLink>(({ id, courier }) => (
+  <RpcButton
+    button="Revoke"
+    label="Revoke link"
+    method={revokeCourierLink}
+    title="Revoke link"
+    tone="danger"
+    request={{ courier: courier, link: id }}
+    done="Link revoked."
+  >
+    <p>Devices that opened the link are signed out at once.</p>
+  </RpcButton>
+));
+
 /** The active links to a courier's page, which members can create and revoke. */
-export function CourierLinks({ courier }: LinksProps) {
+export function CourierLinks({ courier }: { readonly courier: CourierProfile }) {
   const mayChange = useRole("member");
   const links = useRpc(listCourierLinks, { courier: courier.id });
-  const revoke: Column<CourierLink> = {
-    header: "Actions",
-    align: "end",
-    selfEvident: true,
-    cell: (link) => (
-      <span class="row-actions">
-        <RevokeLink link={link} />
-      </span>
-    ),
-  };
   return (
     <Section title="Links" actions={mayChange && <LinkButtons courier={courier} />}>
       <ListView
         query={links}
         label="Links"
         isList
-        columns={mayChange ? [...COLUMNS, revoke] : COLUMNS}
+        columns={mayChange ? [...COLUMNS, REVOKE] : COLUMNS}
         empty={
           <Empty title="No active links">A link opens the courier’s run on any phone, without an account or app.</Empty>
         }
@@ -73,7 +73,7 @@ const DAYS = [
   ["30", "30 days"],
 ] as const;
 
-function LinkButtons({ courier: { id, name, email } }: LinksProps) {
+function LinkButtons({ courier: { id, name, email } }: { readonly courier: CourierProfile }) {
   const expiry = <SelectField name="expires_in_days" label="Expires after" value="14" choices={DAYS} />;
   return (
     <>
@@ -113,21 +113,5 @@ function LinkDialog({ url }: { readonly url: string }) {
         <QrCode text={url} label="QR code for the link" />
       </div>
     </SecretDialog>
-  );
-}
-
-function RevokeLink({ link }: { readonly link: CourierLink }) {
-  return (
-    <RpcButton
-      button="Revoke"
-      label="Revoke link"
-      method={revokeCourierLink}
-      title="Revoke link"
-      tone="danger"
-      request={{ courier: link.courier, link: link.id }}
-      done="Link revoked."
-    >
-      <p>Devices that opened the link are signed out at once.</p>
-    </RpcButton>
   );
 }

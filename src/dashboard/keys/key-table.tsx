@@ -7,7 +7,7 @@ import { Badge } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog, SecretDialog, type DialogProps } from "../ui/dialog.tsx";
 import { OverlapField } from "../ui/fields.tsx";
 import type { FieldTexts } from "../ui/request-fields.tsx";
-import type { Column } from "../ui/table.tsx";
+import { type Column, rowActions } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
@@ -78,44 +78,39 @@ interface Rotation {
 /** Returns a column of the owner's actions for a list of keys. */
 export function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
   const { update, rotate } = owner;
-  return {
-    header: "Actions",
-    selfEvident: true,
-    align: "end",
-    cell: (key) => {
-      const button = (act: string, dialog: VNode) => (
-        <DialogButton destructive={act === "Revoke"} label={owner.labelOf(act, keyTitle(key))} dialog={dialog}>
-          {act}
-        </DialogButton>
-      );
-      return (
-        <span class="row-actions">
-          {update &&
-            button(
-              "Edit",
-              update(key.id)({
-                title: `Edit ${keyTitle(key)}`,
-                submit: "Save",
-                done: "Key updated.",
-                fields: owner.fields,
-                values: key,
-              }),
-            )}
-          {rotate && button("Rotate", rotateDialog(owner.secretText, rotate(key)))}
-          {button(
-            "Revoke",
-            owner.revoke(key.id)({
-              title: `Revoke ${keyTitle(key)}`,
-              tone: "danger",
-              submit: "Revoke key",
-              done: "Key revoked.",
-              children: <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>,
+  return rowActions<K>((key) => {
+    const button = (act: string, dialog: VNode) => (
+      <DialogButton destructive={act === "Revoke"} label={owner.labelOf(act, keyTitle(key))} dialog={dialog}>
+        {act}
+      </DialogButton>
+    );
+    return (
+      <>
+        {update &&
+          button(
+            "Edit",
+            update(key.id)({
+              title: `Edit ${keyTitle(key)}`,
+              submit: "Save",
+              done: "Key updated.",
+              fields: owner.fields,
+              values: key,
             }),
           )}
-        </span>
-      );
-    },
-  };
+        {rotate && button("Rotate", rotateDialog(owner.secretText, rotate(key)))}
+        {button(
+          "Revoke",
+          owner.revoke(key.id)({
+            title: `Revoke ${keyTitle(key)}`,
+            tone: "danger",
+            submit: "Revoke key",
+            done: "Key revoked.",
+            children: <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>,
+          }),
+        )}
+      </>
+    );
+  });
 }
 
 export function createDialog<K extends Key>({ create, fields, secretText }: KeyOwner<K>): VNode {

@@ -32,12 +32,8 @@ const {
   updateOperator,
 } = OperatorService.method;
 
-interface ActionProps {
-  readonly operator: Operator;
-}
-
 /** Actions for an operator. Owners have all of them. Other operators can only create their own sign-in links. */
-export function OperatorActions({ operator }: ActionProps) {
+export function OperatorActions({ operator }: { readonly operator: Operator }) {
   const { id, name, kind } = operator;
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);
@@ -91,7 +87,7 @@ export function OperatorActions({ operator }: ActionProps) {
   );
 }
 
-function LinkButton({ operator: { id, name, email } }: ActionProps) {
+function LinkButton({ operator: { id, name, email } }: { readonly operator: Operator }) {
   return (
     <RpcButton
       button="Sign-in link"

@@ -11,7 +11,7 @@ import { RpcActionButton } from "../ui/button.tsx";
 import { DialogButton, openDialog, RpcButton, RpcDialog } from "../ui/dialog.tsx";
 import { enumText } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
-import { type Column, ListView } from "../ui/table.tsx";
+import { type Column, ListView, rowActions } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { InvitedDialog, ROLE_CHOICES, type Invited } from "./invitation.tsx";
 
@@ -80,18 +80,13 @@ function columnsFor(me: bigint): readonly Column<Member>[] {
   ];
 }
 
-const ACTIONS: Column<Member> = {
-  header: "Actions",
-  align: "end",
-  selfEvident: true,
-  cell: (member) => <MemberActions member={member} />,
-};
+const ACTIONS = rowActions<Member>((member) => <MemberActions member={member} />);
 
 function MemberActions({ member }: { readonly member: Member }) {
   const { person, email } = member;
   const isSelf = person === useAccount().id;
   return (
-    <span class="row-actions">
+    <>
       <RpcActionButton
         method={inviteMember}
         request={{ email }}
@@ -136,7 +131,7 @@ function MemberActions({ member }: { readonly member: Member }) {
           {isSelf ? "you" : "they"} have copied, too.
         </p>
       </RpcButton>
-    </span>
+    </>
   );
 }
 

@@ -60,16 +60,12 @@ export function ProofSection({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-interface PictureProps {
-  readonly reference: string;
-}
-
-export function Photo({ reference }: PictureProps) {
+export function Photo({ reference }: { readonly reference: string }) {
   const { data, problem } = useRpc(ShipmentService.method.getProofPhoto, { shipment: reference });
   return <Picture name="Photo" type="image/jpeg" bytes={data?.jpeg} why={problem?.message} />;
 }
 
-function Signature({ reference }: PictureProps) {
+function Signature({ reference }: { readonly reference: string }) {
   const method = ShipmentService.method.getProofSignature;
   const { data, problem } = useRpc(method, { shipment: reference });
   return <Picture name="Signature" type="image/png" bytes={data?.png} why={problem?.message} />;

@@ -17,7 +17,7 @@ import { textOf } from "../ui/form-data.ts";
 import { enumText, numberText, relativeText } from "../ui/format.ts";
 import { instantOf, localDate, localTime } from "../ui/local-time.ts";
 import { Empty, Page, Section, QueryView } from "../ui/page.tsx";
-import { type Column, ListView, useList } from "../ui/table.tsx";
+import { type Column, ListView, rowActions, useList } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Time, useNow } from "../ui/values.tsx";
 import { TestClockQuery } from "./test-clock.ts";
@@ -225,32 +225,25 @@ function Simulations({ now }: { readonly now: Date }) {
   );
 }
 
-const TAKE: Column<RunningSimulation> = {
-  header: "Actions",
-  align: "end",
-  selfEvident: true,
-  cell: ({ shipment, nextStep }) => (
-    <span class="row-actions">
-      <RpcButton
-        button="Simulate"
-        label={`Simulate event for ${shipment}`}
-        method={TestService.method.takeTestStep}
-        title={`Simulate event for ${shipment}`}
-        submit="Simulate event"
-        request={{ shipment }}
-        fields={{
-          step: {
-            label: "Step",
-            choices: STEP_CHOICES,
-            value: nextStep,
-            hint: "The step runs now. The simulation then continues if its next step is still possible.",
-          },
-        }}
-        done="Event simulated."
-      />
-    </span>
-  ),
-};
+const TAKE = rowActions<RunningSimulation>(({ shipment, nextStep }) => (
+  <RpcButton
+    button="Simulate"
+    label={`Simulate event for ${shipment}`}
+    method={TestService.method.takeTestStep}
+    title={`Simulate event for ${shipment}`}
+    submit="Simulate event"
+    request={{ shipment }}
+    fields={{
+      step: {
+        label: "Step",
+        choices: STEP_CHOICES,
+        value: nextStep,
+        hint: "The step runs now. The simulation then continues if its next step is still possible.",
+      },
+    }}
+    done="Event simulated."
+  />
+));
 
 function DeletionSection() {
   const actions = useRole("member") && (

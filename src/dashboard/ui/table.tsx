@@ -27,6 +27,12 @@ export interface Column<T> {
   readonly orders?: readonly [first: string, second: string];
 }
 
+/** Returns the column of a row's buttons. */
+export function rowActions<T>(buttons: (row: T) => ComponentChildren): Column<T> {
+  const cell = (row: T) => <span class="row-actions">{buttons(row)}</span>;
+  return { header: "Actions", align: "end", selfEvident: true, cell };
+}
+
 export interface Order {
   readonly by: string;
   /** Default order. */

@@ -67,12 +67,8 @@ export function CreateWebhook() {
   );
 }
 
-interface ActionProps {
-  readonly webhook: Webhook;
-}
-
 /** Actions for admins on a webhook. */
-export function WebhookActions({ webhook }: ActionProps) {
+export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
   const { id, url } = webhook;
   const { id: workspace } = useWorkspace();
   const request = { webhook: id };
@@ -124,7 +120,7 @@ export function WebhookActions({ webhook }: ActionProps) {
   );
 }
 
-function SwitchButton({ webhook: { id, enabled } }: ActionProps) {
+function SwitchButton({ webhook: { id, enabled } }: { readonly webhook: Webhook }) {
   return (
     <RpcButton
       primary={!enabled}

@@ -8,7 +8,7 @@ import { Code, Id, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage, Empty, Page, Section, QueryView } from "../ui/page.tsx";
 import { FIRST_PAGE } from "../ui/pager.tsx";
-import { type Column, ListView, useList } from "../ui/table.tsx";
+import { type Column, ListView, rowActions, useList } from "../ui/table.tsx";
 import {
   WebhookBadge,
   ALL_TYPES,
@@ -258,16 +258,7 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
   { header: "Sent", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-const AGAIN: Column<WebhookDelivery> = {
-  header: "Actions",
-  align: "end",
-  selfEvident: true,
-  cell: (delivery) => (
-    <span class="row-actions">
-      <SendAgain delivery={delivery} />
-    </span>
-  ),
-};
+const AGAIN = rowActions<WebhookDelivery>((delivery) => <SendAgain delivery={delivery} />);
 
 /** Sends a delivery's event again, and opens the new delivery. */
 function SendAgain({ delivery: { webhook, event, type } }: { readonly delivery: WebhookDelivery }) {
