@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import { numberText } from "../ui/format.ts";
 import { Empty, Page, Section, type Link, QueryView } from "../ui/page.tsx";
+import { Time } from "../ui/values.tsx";
 import { type AttentionAt, AttentionQuery } from "./attention-query.ts";
 import "./attention.css";
 
@@ -101,5 +102,14 @@ function KindSection<K, S>({ count, subjects, group }: Kind<K, S> & { readonly g
       {listed}
       {all && (!isListed || count > subjects.length) && <a href={all.href}>{all.label}</a>}
     </Section>
+  );
+}
+
+/** A note about a time, such as `ends in 3 days`. */
+export function TimeNote({ what, ...time }: Parameters<typeof Time>[0] & { readonly what: ComponentChildren }) {
+  return (
+    <>
+      {what} <Time {...time} />
+    </>
   );
 }

@@ -14,10 +14,9 @@ import { sumText } from "../ui/format.ts";
 import type { Link } from "../ui/page.tsx";
 import { DialogButton } from "../ui/dialog.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { Time } from "../ui/values.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
 import type { RefundAct } from "../shipments/refunds-dialog.tsx";
-import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
+import { AttentionList, type Group, type Kind, TimeNote } from "./attention-list.tsx";
 import { AttentionShipments, type ShipmentsOfKind, useAttentionActs } from "./attention-shipments.tsx";
 import { AttentionQuery } from "./attention-query.ts";
 
@@ -108,11 +107,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     row: ({ id, name, at }) => ({
       name,
       href: paths.courier({ courier: id }),
-      note: (
-        <>
-          last seen <Time at={at} />
-        </>
-      ),
+      note: <TimeNote what="last seen" at={at} />,
     }),
     all: () => ({ label: "All couriers", href: paths.couriers() }),
   },
@@ -159,11 +154,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     row: ({ name, at }) => ({
       name: name ?? "Unnamed key",
       href: paths.apiKeys(),
-      note: (
-        <>
-          ends <Time at={at} />
-        </>
-      ),
+      note: <TimeNote what="ends" at={at} />,
     }),
     all: () => ({ label: "All keys", href: paths.apiKeys() }),
   },
@@ -197,12 +188,7 @@ function blocked(isTariff: boolean): Group<AttentionSubject> {
 }
 
 function webhookRow({ id, name, at }: AttentionSubject) {
-  const note = at && (
-    <>
-      since <Time at={at} exact />
-    </>
-  );
-  return { name, href: paths.webhook({ webhook: id }), note };
+  return { name, href: paths.webhook({ webhook: id }), note: at && <TimeNote what="since" at={at} exact /> };
 }
 
 /** Shows the sum of due refunds. Hidden if it does not cover the same number of shipments as the count. */

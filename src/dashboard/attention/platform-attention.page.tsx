@@ -7,7 +7,7 @@ import { paths } from "../routes/paths.ts";
 import { numberText } from "../ui/format.ts";
 import type { Link } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
-import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
+import { AttentionList, type Group, type Kind, TimeNote } from "./attention-list.tsx";
 
 export function PlatformAttentionPage() {
   return (
@@ -41,10 +41,11 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
       ),
       href: workspaceHref(subject),
       note: (
-        <>
-          {subject.at && timestampMs(subject.at) < Date.now() ? "was due for a retry" : "will be retried"}{" "}
-          <Time at={subject.at} exact />
-        </>
+        <TimeNote
+          what={subject.at && timestampMs(subject.at) < Date.now() ? "was due for a retry" : "will be retried"}
+          at={subject.at}
+          exact
+        />
       ),
     }),
     all: () => ({ label: "See health", href: paths.health({}) }),
@@ -64,11 +65,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     row: (subject) => ({
       name: subject.owner,
       href: workspaceHref(subject),
-      note: (
-        <>
-          {subject.name} since <Time at={subject.at} exact />
-        </>
-      ),
+      note: <TimeNote what={<>{subject.name} since</>} at={subject.at} exact />,
     }),
     all: allWorkspaces,
   },
@@ -78,11 +75,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     row: ({ operator, owner, name, at }) => ({
       name: `${name ?? "Unnamed key"} of ${owner}`,
       href: operator === undefined ? undefined : paths.operator({ operator }),
-      note: (
-        <>
-          ends <Time at={at} />
-        </>
-      ),
+      note: <TimeNote what="ends" at={at} />,
     }),
     all: () => ({ label: "All operators", href: paths.operators({}) }),
   },
@@ -93,11 +86,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     row: ({ name = "", at }) => ({
       name,
       href: paths.slots({}, { schedule: name }),
-      note: (
-        <>
-          starts <Time at={at} exact />
-        </>
-      ),
+      note: <TimeNote what="starts" at={at} exact />,
     }),
     all: () => ({ label: "All slots", href: paths.slots() }),
   },
