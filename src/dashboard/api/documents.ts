@@ -53,15 +53,16 @@ async function connectErrorOf(response: Response): Promise<ConnectError> {
   return new ConnectError(message, code, undefined, details);
 }
 
-interface RefusalBody {
+/** Body of an error response. */
+export interface Refusal {
   readonly message: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Parses an error response. A proxy's error page may not be JSON. */
-async function bodyOf(response: Response): Promise<RefusalBody> {
+async function bodyOf(response: Response): Promise<Refusal> {
   try {
-    return (await response.json()) as RefusalBody;
+    return (await response.json()) as Refusal;
   } catch {
     return { message: `The service returned status ${response.status}.` };
   }

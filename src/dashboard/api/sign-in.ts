@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { AccountService } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { clientFor } from "./clients.ts";
 import { noteConnectionLost } from "./connection.ts";
+import type { Refusal } from "./documents.ts";
 import { fieldError, problemOf, type Problem } from "./problem.ts";
 import { clearSession, onSignedIn } from "./session.ts";
 import { createStore } from "./store.ts";
@@ -59,15 +60,10 @@ async function postForm(path: string, fields: Readonly<Record<string, string>>):
     throw new ConnectError("The service cannot be reached.", Code.Unavailable, {}, [], error);
   }
   if (response.type === "opaqueredirect") return;
-  const { message, errors } = (await response.json()) as Refused;
+  const { message, errors } = (await response.json()) as Required<Refusal>;
   const [field] = Object.keys(errors);
   if (response.status === 422 && field !== undefined) throw fieldError(field, message);
   throw new ConnectError(message, Code.PermissionDenied);
-}
-
-interface Refused {
-  readonly message: string;
-  readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Options {

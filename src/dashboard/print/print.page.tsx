@@ -13,7 +13,7 @@ import { numberText, type Instant } from "../ui/format.ts";
 import { Empty, Page, type Link, QueryView } from "../ui/page.tsx";
 import { QrCode } from "../ui/qr-code.tsx";
 import { useTimeZone, useWorkspace } from "../api/session.ts";
-import { countText } from "../shipments/newest-shipments.ts";
+import { countText, inParts } from "../shipments/newest-shipments.ts";
 import { LinkChoice, today } from "../ui/days.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { filterValues } from "../ui/filters.tsx";
@@ -108,9 +108,7 @@ async function findZoneNames(
   points: readonly { readonly lat: number; readonly lng: number }[],
   signal: AbortSignal,
 ): Promise<readonly (string | undefined)[]> {
-  const parts = Array.from({ length: Math.ceil(points.length / MAX_SHEETS) }, (_, i) =>
-    points.slice(i * MAX_SHEETS, (i + 1) * MAX_SHEETS),
-  );
+  const parts = inParts(points, MAX_SHEETS);
   const found = await Promise.all(parts.map((part) => client.findZones({ points: part }, { signal })));
   return found.flatMap(({ data }) => data.map(({ zone }) => zone?.name));
 }

@@ -11,7 +11,7 @@ import { Progress } from "../ui/page.tsx";
 import { sumText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { type Act, referencesOf } from "./acts.ts";
-import { countText } from "./newest-shipments.ts";
+import { countText, inParts } from "./newest-shipments.ts";
 import { CANCEL_REASONS } from "./shipment-badge.tsx";
 
 /** Maximum number of shipments per call, small enough to show progress. */
@@ -31,11 +31,7 @@ interface Failure {
 }
 
 export function partsOf(shipments: readonly Shipment[]): Part[] {
-  const count = Math.ceil(shipments.length / PART);
-  return Array.from({ length: count }, (_, i) => ({
-    shipments: shipments.slice(i * PART, (i + 1) * PART),
-    key: randomKey(),
-  }));
+  return inParts(shipments, PART).map((part) => ({ shipments: part, key: randomKey() }));
 }
 
 export interface RunProps {

@@ -83,3 +83,8 @@ export function countedText({ count, more }: ShipmentCount): string {
 export function countText(count: number): string {
   return count === 1 ? "1 shipment" : `${numberText(count)} shipments`;
 }
+
+/** Splits a list into parts of at most `size`. */
+export function inParts<T>(all: readonly T[], size: number) {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}
