@@ -3,6 +3,8 @@ import {
   type CourierProfile,
   CourierService,
   UpdateCourierRequestSchema,
+  CourierEmailStatus,
+  type CourierLink,
 } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
@@ -15,7 +17,7 @@ import { loadRun } from "../shipments/courier-run.ts";
 import { Button } from "../ui/button.tsx";
 import { Id, Time } from "../ui/values.tsx";
 import { Badge, DescriptionList, Figures } from "../ui/description-list.tsx";
-import { Dialog, RpcButton } from "../ui/dialog.tsx";
+import { Dialog, RpcButton, SecretDialog } from "../ui/dialog.tsx";
 import { Edit, EditForm, type EditFormProps } from "../ui/edit-form.tsx";
 import { requestOf } from "../ui/form-data.ts";
 import { More } from "../ui/menu.tsx";
@@ -23,7 +25,9 @@ import { numberText } from "../ui/format.ts";
 import { DetailPage, Empty, Section } from "../ui/page.tsx";
 import { RequestFields } from "../ui/request-fields.tsx";
 import { COURIER_FIELDS, LateCount } from "./courier-fields.tsx";
-import { CourierLinks } from "./courier-links.tsx";
+import { SelectField } from "../ui/fields.tsx";
+import { lazily } from "../ui/lazily.tsx";
+import { type Column, ListView, rowActions } from "../ui/table.tsx";
 import "./couriers.css";
 
 const RUN = { columns: ["shipment", "stop", "state", "pickup", "dropoff", "route"] } as const;
@@ -177,5 +181,107 @@ function CourierForm(props: EditFormProps<CourierProfile>) {
     >
       <RequestFields of={UpdateCourierRequestSchema} fields={COURIER_FIELDS} values={from} />
     </EditForm>
+  );
+}
+
+const QrCode = lazily(() => import("../ui/qr-code.tsx"), "QrCode");
+
+const { createCourierLink, listCourierLinks, revokeCourierLink } = CourierService.method;
+
+const EMAIL_STATUSES: Readonly<Partial<Record<CourierEmailStatus, string>>> = {
+  [CourierEmailStatus.WAITING]: "Queued",
+  [CourierEmailStatus.SENT]: "Sent",
+  [CourierEmailStatus.FAILED]: "Failed",
+};
+
+const COLUMNS: readonly Column<CourierLink>[] = [
+  { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: "By", clips: true, spare: true, cell: ({ createdBy }) => createdBy.replace(/^person /, "") },
+  { header: "Email", cell: ({ emailStatus }) => emailStatus && EMAIL_STATUSES[emailStatus] },
+  { header: "Devices", align: "end", cell: ({ devices }) => numberText(devices) },
+  { header: "Last used", align: "end", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+  { header: "Expires", align: "end", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+];
+
+const REVOKE = rowActions<CourierLink>(({ id, courier }) => (
+  <RpcButton
+    button="Revoke"
+    label="Revoke link"
+    method={revokeCourierLink}
+    title="Revoke link"
+    tone="danger"
+    request={{ courier: courier, link: id }}
+    done="Link revoked."
+  >
+    <p>Devices that opened the link are signed out at once.</p>
+  </RpcButton>
+));
+
+/** The active links to a courier's page, which members can create and revoke. */
+function CourierLinks({ courier }: { readonly courier: CourierProfile }) {
+  const mayChange = useRole("member");
+  const links = useRpc(listCourierLinks, { courier: courier.id });
+  return (
+    <Section title="Links" actions={mayChange && <LinkButtons courier={courier} />}>
+      <ListView
+        query={links}
+        label="Links"
+        isList
+        columns={mayChange ? [...COLUMNS, REVOKE] : COLUMNS}
+        empty={
+          <Empty title="No active links">A link opens the courier’s run on any phone, without an account or app.</Empty>
+        }
+      />
+    </Section>
+  );
+}
+
+const DAYS = [
+  ["1", "1 day"],
+  ["7", "7 days"],
+  ["14", "14 days"],
+  ["30", "30 days"],
+] as const;
+
+function LinkButtons({ courier: { id, name, email } }: { readonly courier: CourierProfile }) {
+  const expiry = <SelectField name="expires_in_days" label="Expires after" value="14" choices={DAYS} />;
+  return (
+    <>
+      {email !== undefined && (
+        <RpcButton
+          button="Email link"
+          method={createCourierLink}
+          title={`Email link to ${email}`}
+          submit="Email link"
+          request={{ courier: id, sendEmail: true }}
+          done="Email queued."
+        >
+          <p>Anyone with the link can act as the courier.</p>
+          {expiry}
+        </RpcButton>
+      )}
+      <RpcButton
+        primary
+        button="Create link"
+        method={createCourierLink}
+        title={`Create link for ${name}`}
+        submit="Create link"
+        request={{ courier: id }}
+        then={({ path }) => <LinkDialog url={new URL(path, location.origin).href} />}
+      >
+        {expiry}
+      </RpcButton>
+    </>
+  );
+}
+
+function LinkDialog({ url }: { readonly url: string }) {
+  return (
+    <SecretDialog title="The courier’s link" what="link" secret={url}>
+      <p>Send it to the courier, or let the courier scan it. Anyone with the link can act as the courier.</p>
+      <div class="courier-qr">
+        <QrCode text={url} label="QR code for the link" />
+      </div>
+    </SecretDialog>
   );
 }
