@@ -101,6 +101,8 @@ describeDashboard("exports and printed pages", (dashboard) => {
     await page.getByText("$12.69 paid.").waitFor();
     await page.getByRole("heading", { name: `Receipt ${reference.replace("SHP", "RCP")}` }).waitFor();
     await expect.poll(() => page.locator(".facts > div").first().innerText()).toBe("Seller\nTest");
+    const year = new RegExp(`^Booked\\n.* ${new Date().getUTCFullYear()} at .* UTC$`);
+    await expect.poll(() => page.locator(".facts > div", { hasText: "Booked" }).innerText()).toMatch(year);
     await expectWellShown(page, "receipt");
     // Only the sheets may be printed.
     await page.emulateMedia({ media: "print" });

@@ -9,7 +9,7 @@ import { paths, type ParametersOf } from "../routes/paths.ts";
 import { useLocation, changeQuery } from "../routes/router.ts";
 import { HANDOVERS } from "../shipments/delivery-choices.ts";
 import { bookedWindows, hoursText, windowText } from "../shipments/windows.ts";
-import { numberText, type Instant } from "../ui/format.ts";
+import { dateOf, numberText, type Instant } from "../ui/format.ts";
 import { Empty, Page, type Link, QueryView } from "../ui/page.tsx";
 import { QrCode } from "../ui/qr-code.tsx";
 import { useTimeZone, useWorkspace } from "../api/session.ts";
@@ -22,7 +22,7 @@ import { pointAt } from "../shipments/route.ts";
 import { PriceTable } from "../shipments/price-table.tsx";
 import { isPaid } from "../shipments/shipment-badge.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { Money, Time } from "../ui/values.tsx";
+import { Money } from "../ui/values.tsx";
 import type { ComponentChildren } from "preact";
 import { Button } from "../ui/button.tsx";
 import { dayOf, groupPickups, loadManifest } from "./manifest.ts";
@@ -340,6 +340,7 @@ export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
 }
 
 function Receipt({ shipment, paidAt }: { readonly shipment: Shipment; readonly paidAt: Instant | undefined }) {
+  const timeZone = useTimeZone();
   const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
   const { refundedAmount = 0, disputedAmount = 0 } = paymentDetails ?? {};
   // Refunds can be partial. A manually recorded payment has no refund details from a provider.
@@ -354,8 +355,8 @@ function Receipt({ shipment, paidAt }: { readonly shipment: Shipment; readonly p
           ["Shipment", shipment.reference],
           ["Your reference", shipment.externalReference],
           ["Customer", customer && `${customer.name}, ${customer.email}`],
-          ["Booked", <Time at={shipment.createdAt} exact />],
-          ["Paid", paidAt && <Time at={paidAt} exact />],
+          ["Booked", receiptDate(shipment.createdAt, timeZone)],
+          ["Paid", receiptDate(paidAt, timeZone)],
           ["From", shipment.pickupAddress],
           ["To", shipment.dropoffAddress],
           ["Distance", `${numberText(shipment.distanceKm)} km`],
@@ -382,6 +383,12 @@ function Receipt({ shipment, paidAt }: { readonly shipment: Shipment; readonly p
       {shipment.test && <p class="label-test">Test. No money was charged.</p>}
     </article>
   );
+}
+
+/** Formats a time with its year and time zone, because receipts are kept for years. */
+function receiptDate(at: Instant | undefined, timeZone: string | undefined): string | undefined {
+  const format = { year: "numeric", month: "long", day: "numeric", hour: "numeric", minute: "2-digit" } as const;
+  return at && new Intl.DateTimeFormat(undefined, { ...format, timeZoneName: "short", timeZone }).format(dateOf(at));
 }
 
 function PrintPage(props: {
