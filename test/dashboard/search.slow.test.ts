@@ -3,10 +3,12 @@ import { data } from "../support/answers.ts";
 import { book, bookAnd, type ShipmentJson } from "../support/bookings.ts";
 import {
   describeDashboard,
+  expectUsable,
   expectWellShown,
   holdBack,
   openAsMember,
   openAsOperator,
+  PHONE,
   pressInDialog,
   takeScreenshot,
   type TestPage,
@@ -86,6 +88,31 @@ describeDashboard("the search", (dashboard) => {
         .toEqual([lines, bold]);
     }
     await takeScreenshot(page, "search-matches");
+  });
+
+  test("leaves room for shipments on phones, and can be closed by touch", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    for (let i = 1; i <= 4; i++) {
+      const customer = { customer_name: `Grace Hopper ${i}`, customer_email: `grace${i}@example.org` };
+      await book(service, workspace.apiKey, customer);
+    }
+    const page = await openAsMember(dashboard, "", { workspace }, PHONE);
+    await page.getByRole("button", { name: "Search" }).tap();
+    await box(page).fill("hopper");
+    const group = (name: string) => page.getByRole("group", { name }).getByRole("option");
+    await expect.poll(() => group("Shipments").count()).toBe(4);
+    await expect
+      .poll(() => group("Customers").locator("span:first-child, :scope:not(:has(span))").allTextContents())
+      .toEqual(["Grace Hopper 1", "Grace Hopper 2", "Grace Hopper 3", "Show all customers found"]);
+    await expectUsable(page);
+    await takeScreenshot(page, "search-phone");
+    await page.getByRole("button", { name: "Close" }).tap();
+    await box(page).waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Search" }).tap();
+    await box(page).fill("hopper");
+    await group("Customers").last().tap();
+    await page.waitForURL("**/customers?text=hopper");
   });
 
   test("receives every key after its shortcut while its code is loading", async () => {

@@ -13,6 +13,8 @@ import { connectionLoader, generalActs, platformActs, shipmentActs } from "./act
 import type { Hit } from "./hit.ts";
 
 const MAX_HITS = 8;
+/** Maximum number of customers beside shipments. */
+const MAX_CUSTOMERS = 3;
 const MAX_NEWEST = 5;
 
 export type Groups = readonly (readonly [name: string, hits: readonly Hit[]])[];
@@ -58,6 +60,10 @@ export function referenceIn(text: string): string | undefined {
   return /\bSHP-[0-9A-Z]{12}\b/i.exec(text)?.[0];
 }
 
+const PLACEHOLDER = "Reference, name, address, phone, email, courier, note or action";
+const SHORT_PLACEHOLDER = "Reference, name, address…";
+const isPhone = () => matchMedia("(max-width: 40rem)").matches;
+
 function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined): Finder {
   const workspace = String(entered.id);
   const client = clientFor(ShipmentService, workspace);
@@ -75,7 +81,7 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
     return { shipments: newest, customers: [], matches: [] };
   };
   return {
-    placeholder: "Reference, name, address, phone, email, courier, note or action",
+    placeholder: isPhone() ? SHORT_PLACEHOLDER : PLACEHOLDER,
     hint: "Check the spelling, or search by the start of a name, a street or the last four digits of a phone number.",
     recent,
     propose: (text) => [
@@ -103,9 +109,14 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
         ...ofFound.filter(({ label }) => hasWords(label, rest)),
         ...others.filter(({ label }) => hasWords(label, text)),
       ];
+      const ofCustomers = customers.map((customer) => customerHit(workspace, customer, matches));
+      if (shipments.length > 0 && customers.length > MAX_CUSTOMERS) {
+        const all = { label: "Show all customers found", href: paths.customers({ workspace }, { text }) };
+        ofCustomers.splice(MAX_CUSTOMERS, Infinity, all);
+      }
       const found: Groups = [
         [text === "" ? "Newest" : "Shipments", shipments.map((shipment) => shipmentHit(workspace, shipment, matches))],
-        ["Customers", customers.map((customer) => customerHit(workspace, customer, matches))],
+        ["Customers", ofCustomers],
       ];
       const isName = matches.some(({ customer, field }) => customer !== undefined && field === "name");
       const ordered = isName ? found.toReversed() : found;

@@ -4,6 +4,7 @@ import { useLocation } from "../routes/router.ts";
 import { characterKeys, useKeys } from "../ui/use-keys.ts";
 import type { SearchSource, Keys, SearchField } from "./search-results.tsx";
 import type { RefObject } from "preact";
+import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import "./search-button.css";
 import "./search-box.css";
@@ -60,6 +61,16 @@ export function SearchButton(source: SearchSource) {
 const MAX_LENGTH = 60;
 
 const NO_RESULTS: SearchField = { placeholder: "" };
+const COMBOBOX = {
+  type: "text",
+  role: "combobox",
+  "aria-label": "Search",
+  "aria-autocomplete": "list",
+  autoComplete: "off",
+  spellcheck: false,
+  maxLength: MAX_LENGTH,
+} as const;
+
 const NO_KEYS: Keys = { text: "", steps: 0, entered: undefined };
 
 const Results = lazily(() => import("./search-results.tsx"), "SearchResults");
@@ -103,22 +114,19 @@ function SearchBox(props: {
       }}
     >
       <div>
-        <input
-          placeholder={field.placeholder}
-          aria-expanded={field.chosen !== undefined}
-          aria-activedescendant={field.chosen}
-          type="text"
-          role="combobox"
-          aria-label="Search"
-          aria-controls={id}
-          aria-autocomplete="list"
-          autoComplete="off"
-          spellcheck={false}
-          maxLength={MAX_LENGTH}
-          value={text}
-          onInput={(event) => input.type(event.currentTarget.value)}
-          onKeyDown={(event) => input.press(event, event.currentTarget.value)}
-        />
+        <div class="search-field">
+          <input
+            placeholder={field.placeholder}
+            aria-expanded={field.chosen !== undefined}
+            aria-activedescendant={field.chosen}
+            {...COMBOBOX}
+            aria-controls={id}
+            value={text}
+            onInput={(event) => input.type(event.currentTarget.value)}
+            onKeyDown={(event) => input.press(event, event.currentTarget.value)}
+          />
+          <Button onClick={close}>Close</Button>
+        </div>
         {props.isOpen && (
           <Results
             {...props.source}
@@ -127,6 +135,9 @@ function SearchBox(props: {
             clearEntered={input.clearEntered}
           />
         )}
+        <p class="keys" aria-hidden="true">
+          <kbd>↑</kbd> <kbd>↓</kbd> to choose, <kbd>Enter</kbd> to open, <kbd>Esc</kbd> to close
+        </p>
       </div>
     </dialog>
   );
