@@ -180,7 +180,7 @@ const FLOORS: readonly Floor[] = [
       "dashboard/search": "dashboard/{operators,people,shipments,workspaces}/*",
       "dashboard/print": "dashboard/shipments/*",
       "dashboard/shipments": "dashboard/{map,webhooks,workspaces}/*",
-      "dashboard/reports": "dashboard/{workspaces,test-mode}/*",
+      "dashboard/reports": "dashboard/{attention,shipments,workspaces,test-mode}/*",
       "dashboard/workspaces": "dashboard/{keys,audit,people}/*",
       "dashboard/operators": "dashboard/{keys,audit}/*",
       "dashboard/tariffs": "dashboard/map/*",

@@ -84,6 +84,28 @@ describeDashboard("a workspace", (dashboard) => {
       await expect.poll(() => chart.getByRole("rowheader").count()).toBe(7);
     });
 
+    test("links to the queues, and counts bookings without a quote apart", async () => {
+      const own = await dashboard.service.addWorkspace();
+      const sql = await connectTo(dashboard.service.databaseUrl);
+      const now = new Date().toISOString();
+      await insertBooked(sql, own.id, now, { count: 3, quoted: true, ...PAID });
+      await insertBooked(sql, own.id, now, { count: 2, ...PAID });
+      await sql.query(
+        "insert into usage_hour (workspace_id, hour, limit_class, calls) values ($1, date_trunc('hour', now()), 'quote', 2)",
+        [own.id],
+      );
+      const page = await open("", own);
+      const steps = page.getByRole("table", { name: "From booking to delivery" }).locator("tr");
+      await expect
+        .poll(() => steps.allTextContents())
+        .toEqual(["Booked5 · 2 without a quote by API", "Paid5 · 100%", "Picked up5 · 100%", "Delivered0 · 0%"]);
+      await page.getByText("3 bookings with 2 quotes by API").waitFor();
+      const queues = page.getByRole("region", { name: "Now" });
+      await expect.poll(() => queues.innerText()).toBe("Now\nTo pick up\n0\nIn transit\n5\nLate\n0");
+      await queues.getByRole("link", { name: "5" }).click();
+      await page.waitForURL("**/shipments?status=3");
+    });
+
     test("uses days in the workspace's time zone, next to the previous period, readable by keyboard and pointer", async () => {
       const own = await dashboard.service.addWorkspace();
       const sql = await connectTo(dashboard.service.databaseUrl);

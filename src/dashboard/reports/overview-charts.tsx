@@ -95,7 +95,11 @@ function revenueFigure({ currency, paid, awaitingPayment }: Revenue, hrefOf: Hre
 function quotesText({ quotes, quotedBookings }: Pick<OverviewTotals, "quotes" | "quotedBookings">): string {
   if (quotes === undefined) return "Unknown for some days";
   if (quotes === 0n && quotedBookings === 0n) return "No quotes by API";
-  return `${countText(quotedBookings)} booked of ${countText(quotes)} quotes by API`;
+  const [booked, quoted] = [countText(quotedBookings), countText(quotes)];
+  // Several bookings can use one quote.
+  return quotedBookings > quotes
+    ? `${booked} bookings with ${quoted} quotes by API`
+    : `${booked} booked of ${quoted} quotes by API`;
 }
 
 function deliveryFigures(now: Deliveries, then: Deliveries | undefined): readonly Figure[] {
@@ -146,15 +150,22 @@ export function DeliveryReport({ overview }: Comparison) {
   const { deliveries, couriers, zones, totals } = overview;
   if (deliveries === undefined || deliveries.bookings === 0n) return null;
   const { bookings, paid, pickedUp, delivered } = deliveries;
+  const { quotes = 0n, quotedBookings = 0n } = totals ?? {};
+  const isQuoted = quotes >= bookings;
+  const unquoted = bookings - quotedBookings;
   const stepOf = (label: string, count: bigint) => pointOf(label, count, ` · ${shareText(shareOf(count, bookings)!)}`);
   return (
     <>
       <section class="panel">
         <BarList
-          label="From quote to delivery"
+          label={isQuoted ? "From quote to delivery" : "From booking to delivery"}
           points={[
-            ...(totals?.quotes === undefined ? [] : [pointOf("Quoted by API", totals.quotes)]),
-            pointOf("Booked", bookings),
+            ...(isQuoted ? [pointOf("Quoted by API", quotes)] : []),
+            pointOf(
+              "Booked",
+              bookings,
+              quotes > 0n && unquoted > 0n ? ` · ${countText(unquoted)} without a quote by API` : "",
+            ),
             stepOf("Paid", paid),
             stepOf("Picked up", pickedUp),
             stepOf("Delivered", delivered),

@@ -1,16 +1,23 @@
 import { useContext } from "preact/hooks";
 import type { Overview } from "../../../gen/shipments/v1/report_pb.js";
 import { ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
+import type { ShipmentCount, ShipmentCounts } from "../../../gen/shipments/v1/shipment_count_pb.js";
+import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { AttentionKind, WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useLive } from "../api/live.ts";
 import { useIsTest, useRole, useTimeZone, useWorkspace } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { shownWith, useRepeat, useRpc } from "../api/use-query.ts";
+import { AttentionQuery } from "../attention/attention-query.ts";
 import { paths } from "../routes/paths.ts";
+import { countedText } from "../shipments/newest-shipments.ts";
 import { TestClockQuery } from "../test-mode/test-clock.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/days.tsx";
+import { Figures } from "../ui/description-list.tsx";
+import { numberText } from "../ui/format.ts";
 import { Page, Section, QueryView } from "../ui/page.tsx";
+import { SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
 import { TimeZoneButton } from "../workspaces/time-zone-button.tsx";
 import type { Comparison } from "./difference.ts";
@@ -34,8 +41,10 @@ function OverviewAt({ today }: { readonly today: string }) {
   const overview = useRpc(ReportService.method.getOverview, range);
   const before = useRpc(ReportService.method.getOverview, rangeBefore(range));
   const about = useRpc(WorkspaceService.method.getWorkspace, {});
+  const queues = useRpc(ShipmentService.method.countShipments, {});
   const isNew = useIsNew(overview.data?.data);
   useLive(overview.reload);
+  useLive(queues.reload);
   useRepeat(overview.reload, REPEAT_MS);
   const { bookingBlockers = [] } = about.data?.data ?? {};
   return (
@@ -46,6 +55,7 @@ function OverviewAt({ today }: { readonly today: string }) {
           <FirstSteps />
         ) : (
           <>
+            <Now counts={queues.data?.data} />
             <DayRange now={today} />
             <QueryView query={shownWith(overview, before, about)} labels={DAY_LABELS} quiet>
               {({ data }) =>
@@ -56,6 +66,31 @@ function OverviewAt({ today }: { readonly today: string }) {
         )}
       </div>
     </Page>
+  );
+}
+
+const LATE: readonly AttentionKind[] = [AttentionKind.PICKUP_LATE, AttentionKind.DELIVERY_LATE];
+
+function queueOf(status: ShipmentStatus, count: ShipmentCount | undefined) {
+  const href = paths.shipments({}, { status: String(status) });
+  return { term: SHIPMENT_STATES[status][0], value: count ? countedText(count) : "…", href };
+}
+
+/** The work at hand: the queues, and the late shipments that the layout has loaded for the navigation. */
+function Now({ counts }: { readonly counts: ShipmentCounts | undefined }) {
+  const { ofWorkspace } = useContext(AttentionQuery)!.data ?? {};
+  const late = ofWorkspace?.filter(({ kind }) => LATE.includes(kind)).reduce((sum, { count }) => sum + count, 0);
+  return (
+    <section class="now" aria-label="Now">
+      <h2>Now</h2>
+      <Figures
+        items={[
+          queueOf(ShipmentStatus.AWAITING_PICKUP, counts?.toPickUp),
+          queueOf(ShipmentStatus.IN_TRANSIT, counts?.inTransit),
+          { term: "Late", value: late === undefined ? "…" : numberText(late), href: paths.attention() },
+        ]}
+      />
+    </section>
   );
 }
 
