@@ -5,7 +5,7 @@ import type { RecipientMailKind } from "../domain/shipment/recipient-mail.ts";
 import { hasEnded } from "../domain/shipment/shipment-state.ts";
 import type { TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import { TEXTS } from "./texts.ts";
-import { contactLink, datesOf, plansOf, type Reader, timeZoneOf } from "./tracking-page.ts";
+import { contactLink, datesOf, plansOf, type Reader, timeZoneOf, timeZoneText } from "./tracking-page.ts";
 
 /** Contents of an email that the page does not show. */
 export interface RecipientMailExtras {
@@ -44,7 +44,7 @@ export function recipientMail(
   const pinLines = pin === undefined ? [] : [mail.pin(pin)];
   const known = `${texts.reference}: ${reference}`;
   const why = mail.why(sender);
-  const zone = times.length === 0 ? [] : [texts.timeZone(timeZone)];
+  const zone = times.length === 0 ? [] : [timeZoneText(reader, timeZone, tracked.atMs)];
   const text = [
     [`${headline}.`, ...times, ...pinLines],
     [`${mail.follow}:`, trackingUrl],

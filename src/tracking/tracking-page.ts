@@ -206,9 +206,9 @@ ${isLate(tracked) || isOverdue(tracked) ? note(texts.late) : ""}
 </section>
 ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:image/jpeg;base64,${photo.toString("base64")}">` : ""}
 <dl>${facts.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd dir="auto">${value}</dd>`).join("")}</dl>
-<footer>${escapeHtml(texts.timeZone(timeZone))}</footer>`;
+<footer>${escapeHtml(timeZoneText(reader, timeZone, tracked.atMs))}</footer>`;
   const title = texts.title(isolateText(workspace.name));
-  const digitsForm = tracked.canOpen ? openForm(texts, at.link, problem) : "";
+  const digitsForm = tracked.canOpen ? openForm(texts, at.link, tracked.hasPhoto, problem) : "";
   const form = opened ? instructionsForm(texts, at.link, opened) : digitsForm;
   const recipient = opened ? ` data-recipient="${opened.recipientMac}"` : "";
   const script = hasEnded(status) ? "" : `<script${recipient}>${SCRIPT}</script>`;
@@ -218,7 +218,12 @@ ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:im
 /**
  * Renders the form for digits. It is outside the part that is replaced, so that entered digits and their result stay.
  */
-function openForm({ open }: TrackingTexts, link: string, problem: { readonly triesLeft: number } | undefined): string {
+function openForm(
+  { open }: TrackingTexts,
+  link: string,
+  hasPhoto: boolean,
+  problem: { readonly triesLeft: number } | undefined,
+): string {
   const isLocked = problem?.triesLeft === 0;
   const text = problem && (isLocked ? open.locked : open.wrong(problem.triesLeft));
   const alert = text === undefined ? "" : `<p class="note" role="alert">${escapeHtml(text)}</p>`;
@@ -226,7 +231,7 @@ function openForm({ open }: TrackingTexts, link: string, problem: { readonly tri
   return `<aside><form method="post" action="/t/${link}/open">
 <label for="digits">${escapeHtml(open.digits)}</label>
 <input id="digits" name="digits" inputmode="numeric" autocomplete="off" pattern="[0-9]{4}" maxlength="4" required>
-<button>${escapeHtml(open.show)}</button>
+<button>${escapeHtml(hasPhoto ? open.showAll : open.show)}</button>
 ${alert}</form></aside>
 `;
 }
@@ -297,6 +302,13 @@ function note(text: string): string {
 /** Returns the time zone in which times are shown. */
 export function timeZoneOf({ windows, workspace }: TrackedShipment): string {
   return windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
+}
+
+/** Names the time zone as of a time, such as "Eastern Standard Time". */
+export function timeZoneText({ language, locale }: Reader, timeZone: string, atMs: number): string {
+  const format = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: "long" });
+  const name = format.formatToParts(atMs).find(({ type }) => type === "timeZoneName")!.value;
+  return TEXTS[language].timeZone(name);
 }
 
 export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeFormat {

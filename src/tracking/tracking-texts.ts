@@ -36,6 +36,8 @@ export interface TrackingTexts {
   readonly open: {
     readonly digits: string;
     readonly show: string;
+    /** Text of the button once there is a photo. */
+    readonly showAll: string;
     readonly wrong: (triesLeft: number) => string;
     /** Text shown when no attempts are left. */
     readonly locked: string;

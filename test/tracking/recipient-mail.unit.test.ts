@@ -25,6 +25,7 @@ const TRACKED: TrackedShipment = {
   items: [],
   recipientLocale: undefined,
   canOpen: false,
+  hasPhoto: false,
   area: "Kings",
   atMs: at("12:00"),
   workspace: {
@@ -51,7 +52,7 @@ https://book.example.org/t/link
 
 Reference: SHP-0123456789AB
 Questions? help@example.org
-Times are in the time zone America/New_York.
+Times are in Eastern Standard Time.
 
 You’re receiving this email because Acme <b> & Sons is delivering a parcel to you.
 Unsubscribe:

@@ -55,11 +55,13 @@ describeDashboard(
         dropoff_address: "95 Prospect Park West",
       });
       await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
-      await takeStep(service, workspace.apiKey, shipment, "advance");
       const page = await dashboard.newPage();
       await page.setViewportSize({ width: NARROWEST, height: 800 });
       await page.goto(pathOf(url));
       const box = page.getByLabel(/last four digits of your phone number/);
+      await page.getByRole("button", { name: "Show address", exact: true }).waitFor();
+      await takeStep(service, workspace.apiKey, shipment, "advance");
+      await page.reload();
       await box.fill("4321");
       await box.press("Enter");
       await page.getByRole("alert").filter({ hasText: "You have 4 tries left." }).waitFor();

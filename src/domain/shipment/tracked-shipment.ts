@@ -43,6 +43,8 @@ export interface TrackedShipment {
   readonly recipientLocale: string | undefined;
   /** Whether the recipient can enter digits of their phone number to see more details. */
   readonly canOpen: boolean;
+  /** Whether there is a photo of the delivery. */
+  readonly hasPhoto: boolean;
   /** Name of the dropoff's zone. `undefined` if the dropoff is outside all zones. */
   readonly area: string | undefined;
   /** Current time by the workspace's clock, in milliseconds since the epoch. */

@@ -84,7 +84,7 @@ export async function openLinked(
     if (problem !== undefined) return { shipment, opened: problem };
   }
   const loadPhoto = async () =>
-    shipment.hasPhoto
+    tracked.hasPhoto
       ? Promise.race([
           findPicture(deps, key, "photo").catch(() => undefined),
           sleep(PHOTO_MS, undefined, { ref: false }),

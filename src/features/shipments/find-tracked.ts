@@ -99,7 +99,6 @@ export interface LinkedShipment {
   readonly dropoffInstructions: string | undefined;
   /** Whether the verified recipient may change the instructions. */
   readonly mayEdit: boolean;
-  readonly hasPhoto: boolean;
   /** PIN to give to the courier. `undefined` if there is none or it is no longer needed. */
   readonly dropoffPin: string | undefined;
   readonly workspace: LinkedWorkspace;
@@ -139,6 +138,7 @@ async function loadTracked(
   const at = (test ? await findTestTime(em, id) : undefined) ?? now();
   if (hasEnded(status) && at.getTime() - endedMs > KEPT_MS) return undefined;
   const ended = hasEnded(status) ? { [status]: endedMs } : {};
+  const { proof, wrongPins = 0 } = shipment.progress ?? NO_PROGRESS;
   const tracked = {
     reference,
     status,
@@ -153,12 +153,12 @@ async function loadTracked(
     items: shipment.items,
     recipientLocale: shipment.locale ?? undefined,
     canOpen: shipment.phone !== null,
+    hasPhoto: status === "delivered" && proof?.photo === true,
     area: zoneAt({ lat, lng }),
     atMs: at.getTime(),
     workspace: { name, contact: contact ?? undefined, logo: logo ?? undefined, timeZone },
     test,
   };
-  const { proof, wrongPins = 0 } = shipment.progress ?? NO_PROGRESS;
   const isTold = proof !== undefined && (proof.pinVerified || proof.waived !== null);
   const isToTell = !hasEnded(status) && !isTold && wrongPins < MAX_WRONG_PINS;
   return {
@@ -168,7 +168,6 @@ async function loadTracked(
     dropoffAddress: shipment.address,
     dropoffInstructions: shipment.instructions ?? undefined,
     mayEdit: mayRecipientEdit(shipment),
-    hasPhoto: status === "delivered" && proof?.photo === true,
     dropoffPin: isToTell ? (shipment.pin ?? undefined) : undefined,
     workspace,
   };

@@ -37,7 +37,7 @@ export const de: TrackingTexts = {
   reference: "Sendungsnummer",
   area: "Gebiet",
   contact: "Fragen?",
-  timeZone: (name) => `Alle Zeiten in der Zeitzone ${name}.`,
+  timeZone: (name) => `Zeitzone: ${name}`,
   items: "Inhalt",
   test: "Nur ein Test: Es wird nichts zugestellt.",
   missing: "Dieser Link ist nicht mehr gültig",
@@ -45,8 +45,9 @@ export const de: TrackingTexts = {
   busy: "Bitte versuchen Sie es gleich noch einmal",
   busyReason: "Diese Seite wird gerade zu oft aufgerufen.",
   open: {
-    digits: "Sind Sie der Empfänger? Die letzten vier Ziffern Ihrer Telefonnummer",
-    show: "Adresse und Foto zeigen",
+    digits: "Wenn Sie der Empfänger sind, geben Sie die letzten vier Ziffern Ihrer Telefonnummer ein",
+    show: "Adresse zeigen",
+    showAll: "Adresse und Foto zeigen",
     wrong: (triesLeft) =>
       `Diese Ziffern stimmen nicht. Sie haben noch ${triesLeft} ${triesLeft === 1 ? "Versuch" : "Versuche"}.`,
     locked: "Es sind keine Versuche mehr übrig. Bitte wenden Sie sich an den Absender.",

@@ -37,7 +37,7 @@ export const es: TrackingTexts = {
   reference: "Referencia",
   area: "Zona",
   contact: "¿Dudas?",
-  timeZone: (name) => `Las horas son de la zona horaria ${name}.`,
+  timeZone: (name) => `Zona horaria: ${name}`,
   items: "Contenido",
   test: "Es una prueba: no se entregará nada.",
   missing: "Este enlace ya no es válido",
@@ -45,8 +45,9 @@ export const es: TrackingTexts = {
   busy: "Vuelva a intentarlo en un momento",
   busyReason: "Esta página recibe demasiadas visitas en este momento.",
   open: {
-    digits: "¿Es usted el destinatario? Las cuatro últimas cifras de su teléfono",
-    show: "Mostrar la dirección y la foto",
+    digits: "Si es el destinatario, introduzca las cuatro últimas cifras de su teléfono",
+    show: "Mostrar la dirección",
+    showAll: "Mostrar la dirección y la foto",
     wrong: (triesLeft) =>
       `Las cifras no coinciden. Le ${triesLeft === 1 ? "queda 1 intento" : `quedan ${triesLeft} intentos`}.`,
     locked: "No quedan intentos. Pregunte al remitente.",

@@ -37,7 +37,7 @@ export const fr: TrackingTexts = {
   reference: "Référence",
   area: "Secteur",
   contact: "Des questions ?",
-  timeZone: (name) => `Les heures sont celles du fuseau horaire ${name}.`,
+  timeZone: (name) => `Fuseau horaire : ${name}`,
   items: "Contenu",
   test: "Test : aucune livraison réelle.",
   missing: "Ce lien n’est plus valable",
@@ -45,8 +45,9 @@ export const fr: TrackingTexts = {
   busy: "Réessayez dans un instant",
   busyReason: "Cette page reçoit trop de visites en ce moment.",
   open: {
-    digits: "Vous êtes le destinataire ? Les quatre derniers chiffres de votre numéro de téléphone",
-    show: "Afficher l’adresse et la photo",
+    digits: "Si vous êtes le destinataire, saisissez les quatre derniers chiffres de votre numéro de téléphone",
+    show: "Afficher l’adresse",
+    showAll: "Afficher l’adresse et la photo",
     wrong: (triesLeft) =>
       `Ces chiffres ne correspondent pas. Il vous reste ${triesLeft} ${triesLeft === 1 ? "essai" : "essais"}.`,
     locked: "Il ne reste plus d’essai. Adressez-vous à l’expéditeur.",

@@ -13,6 +13,7 @@ const SHIPMENT: TrackedShipment = {
   items: [],
   recipientLocale: undefined,
   canOpen: false,
+  hasPhoto: false,
   area: undefined,
   atMs: 100,
   workspace: { name: "Acme", contact: undefined, logo: undefined, timeZone: "UTC" },

@@ -83,7 +83,7 @@ test.each<[readonly Step[], readonly string[]]>([
   const current = /<li[^>]*aria-current="step"[^>]*><strong>(.*?)<\/strong><time datetime="(.*?)">/.exec(html);
   expect(current?.slice(1)).toEqual([step, "2026-11-02T12:00:00.000Z"]);
   expect(text).toContain("Monday, November 2 at 12:00 PM");
-  expect(text.slice(-5)).toEqual(["Reference", reference, "Area", "Kings", "Times are in the time zone UTC."]);
+  expect(text.slice(-5)).toEqual(["Reference", reference, "Area", "Kings", "Times are in Coordinated Universal Time."]);
 });
 
 test("a shipment in transit shows the courier's first name and vehicle, the arrival and problems until its end", async () => {
@@ -429,7 +429,7 @@ test("shows a shipment's windows in their time zone, and whether it is late", as
     nowMs = Date.parse(at);
     return (await open(url)).text.filter((line) => /^(Courier pickup:|Delivery:|Later|Times)/.test(line));
   };
-  const zone = "Times are in the time zone America/New_York.";
+  const zone = "Times are in Eastern Standard Time.";
   const pickup = "Courier pickup: Monday, November 2, 9:00 – 10:00 AM";
   const delivery = "Delivery: Monday, November 2, 2:00 – 4:00 PM";
   const plain = async (at: string) => (await readPage(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
