@@ -3,7 +3,6 @@ import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import { Empty, Page } from "../ui/page.tsx";
-import { bytesText } from "../ui/format.ts";
 import { Button } from "../ui/button.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
@@ -20,7 +19,6 @@ const COLUMNS: readonly Column<TariffDraft>[] = [
   },
   { header: "By", cell: ({ author }) => author },
   { header: "Tiers", align: "end", cell: ({ fees }) => fees?.tiers.length ?? 0 },
-  { header: "Zones", align: "end", cell: ({ zonesBytes }) => bytesText(Number(zonesBytes)) },
   { header: "Changed", align: "end", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
 ];
 
