@@ -119,7 +119,13 @@ export function Table<T>(props: TableProps<T>) {
               </td>
             )}
             {columns.map((column, i) => (
-              <Cell key={column.header} {...{ column, row }} href={i === leading && href?.(row)} open={peekAt(row)} />
+              <Cell
+                key={column.header}
+                {...{ column, row }}
+                isLead={i === leading}
+                href={i === leading ? href?.(row) : undefined}
+                open={peekAt(row)}
+              />
             ))}
           </tr>
         ))}
@@ -233,8 +239,9 @@ function classOf<T>({ align, clips, spare }: Column<T>): string {
 function Cell<T>(props: {
   readonly column: Column<T>;
   readonly row: T;
+  readonly isLead: boolean;
   /** The row's URL, if this cell contains the row's link. */
-  readonly href: string | false | undefined;
+  readonly href: string | undefined;
   readonly open: (event: MouseEvent) => void;
 }) {
   const { header, cell, selfEvident } = props.column;
@@ -242,7 +249,7 @@ function Cell<T>(props: {
   return (
     <td
       role="cell"
-      class={`${classOf(props.column)} ${props.href ? "lead" : ""}`}
+      class={`${classOf(props.column)} ${props.isLead ? "lead" : ""}`}
       data-label={selfEvident ? undefined : header}
     >
       {props.href ? (
