@@ -78,11 +78,18 @@ describeDashboard("platform reports", (dashboard) => {
 
     test("links a change to its workspace and its operator", async () => {
       const id = await addNamed("Linked");
+      await sql.query(
+        `insert into audit_entry (created_at, actor, actor_name, action, subject, workspace_id, changes)
+         values (now(), 'courier', 'Marta', 'OpenCourierLink', 'courier/cou_7', $1, '[]')`,
+        [id],
+      );
       const page = await open(`/platform/audit?workspace=${id}`);
+      const opened = "Marta (courier) opened a link of the courier Marta of the workspace “Linked”";
+      await page.getByRole("cell", { name: opened }).waitFor();
       await rows(page).getByRole("link", { name: "Test owner" }).click();
       await page.waitForURL(`**/platform/operators/${owner.id}`);
       await page.goBack();
-      await rows(page).getByRole("link", { name: "the workspace “Linked”" }).click();
+      await rows(page).getByRole("link", { name: "the workspace “Linked”" }).first().click();
       await page.getByRole("heading", { name: "Linked", level: 1 }).waitFor();
     });
 

@@ -36,7 +36,7 @@ describeDashboard("Developers → Requests", (dashboard) => {
     await rows.getByRole("link", { name: "POST /v1/shipments" }).click();
     const dialog = page.getByRole("dialog", { name: "CreateShipment" });
     await dialog.getByText(refused.body.message).waitFor();
-    for (const text of ["422", "invalid_argument", "FIELD_INVALID", "mine-7", apiKey.slice(-4)]) {
+    for (const text of ["422", "invalid_argument", "FIELD_INVALID", "mine-7", `API key ${apiKey.slice(-4)}`]) {
       await dialog.getByText(text, { exact: true }).waitFor();
     }
     const curl = `curl -sS -X POST '${service.httpUrl}/v1/shipments' \\`;

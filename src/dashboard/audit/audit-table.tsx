@@ -3,13 +3,14 @@ import { useContext } from "preact/hooks";
 import {
   AuditActorKind,
   AuditService,
+  type AuditActor,
   type AuditChange,
   type AuditEntry,
   type ListAuditEntriesResponse,
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import { useRpc, type Query } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { timeText } from "../ui/format.ts";
+import { apiKeyText, timeText } from "../ui/format.ts";
 import { Section, QueryView } from "../ui/page.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
@@ -20,7 +21,7 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.UNSPECIFIED]: undefined,
   [AuditActorKind.OPERATOR]: "operator",
   [AuditActorKind.COMMAND_LINE]: "command line",
-  [AuditActorKind.API_KEY]: "API key",
+  [AuditActorKind.API_KEY]: undefined,
   [AuditActorKind.SERVICE]: "the service",
   [AuditActorKind.PERSON]: "member",
   [AuditActorKind.COURIER]: "courier",
@@ -51,12 +52,16 @@ function Sentence({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
+function actorText({ kind, name }: AuditActor): string {
+  return kind === AuditActorKind.API_KEY ? apiKeyText({ last4: name }) : name;
+}
+
 function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) {
   if (actor === undefined) return <>Somebody</>;
   const { kind, name, operator } = actor;
   return (
     <span title={requestId && `Request ${requestId}`}>
-      {operator === undefined ? name : <a href={paths.operator({ operator })}>{name}</a>}
+      {operator === undefined ? actorText(actor) : <a href={paths.operator({ operator })}>{name}</a>}
       {KINDS[kind] !== undefined && <span class="minor"> ({KINDS[kind]})</span>}
     </span>
   );
@@ -67,13 +72,15 @@ export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map
 
 /** Shows the changed record, with a link if it has a page, and its workspace. */
 function Subject({ entry }: { readonly entry: AuditEntry }) {
-  const { subject, workspace, changes, subjectName } = entry;
+  const { subject, workspace, changes, actor } = entry;
   const [kind, id = ""] = subject.split("/");
   const names = useContext(WorkspaceNames);
   const named = (number: string) => {
     const name = names.get(number);
     return name === undefined ? `workspace ${number}` : `the workspace “${name}”`;
   };
+  // A courier changes only records of their own.
+  const subjectName = kind === "courier" && actor?.kind === AuditActorKind.COURIER ? actor.name : entry.subjectName;
   const words = subjectWords(subject, changes, subjectName);
   if (kind === "workspace") {
     return <a href={paths.platformWorkspace({ workspace: id })}>{words === `workspace ${id}` ? named(id) : words}</a>;

@@ -196,7 +196,12 @@ const EMAIL_STATUSES: Readonly<Partial<Record<CourierEmailStatus, string>>> = {
 
 const COLUMNS: readonly Column<CourierLink>[] = [
   { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { header: "By", clips: true, spare: true, cell: ({ createdBy }) => createdBy.replace(/^person /, "") },
+  {
+    header: "By",
+    clips: true,
+    spare: true,
+    cell: ({ createdBy }) => createdBy.replace(/^person /, "").replace(/^api key/, "API key"),
+  },
   { header: "Email", cell: ({ emailStatus }) => emailStatus && EMAIL_STATUSES[emailStatus] },
   { header: "Devices", align: "end", cell: ({ devices }) => numberText(devices) },
   { header: "Last used", align: "end", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },

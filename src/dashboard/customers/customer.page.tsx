@@ -130,7 +130,7 @@ function Details({ customer }: CustomerProps) {
         items={[
           ["Email", <a href={`mailto:${email}`}>{email}</a>],
           ["Phone", phone && <PhoneLink phone={phone} />],
-          ["Id number", idNumber],
+          ["ID number", idNumber],
           ["Number", String(id)],
           ["Usual pickup", defaultPickup && <AddressText at={defaultPickup} />],
           ["Usual dropoff", defaultDropoff && <AddressText at={defaultDropoff} />],
@@ -235,7 +235,7 @@ function CustomerForm(props: EditFormProps<Customer>) {
     >
       <RequestFields
         of={UpdateCustomerRequestSchema}
-        fields={{ name: "Name", email: "Email", phone: "Phone", idNumber: "Id number" }}
+        fields={{ name: "Name", email: "Email", phone: "Phone", idNumber: "ID number" }}
         values={from}
       />
       {ADDRESSES.map(([name, property, label]) => (

@@ -6,7 +6,7 @@ import { Code, Id, Time } from "../ui/values.tsx";
 import { Badge, choicesOf, DescriptionList, type Label } from "../ui/description-list.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
-import { numberText } from "../ui/format.ts";
+import { apiKeyText, numberText } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
 
@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
     spare: true,
     cell: ({ caller }) => (
       <span class="line" title={caller}>
-        {caller}
+        {callerText(caller)}
       </span>
     ),
   },
@@ -97,6 +97,11 @@ export function RequestsPage() {
   );
 }
 
+/** Names a caller: an email of a member, a key, or an empty text for couriers. */
+function callerText(caller: string): string {
+  return caller === "" || caller.includes("@") ? caller : apiKeyText({ last4: caller });
+}
+
 const REFERENCE = /SHP-[0-9A-Z]{12}/;
 
 /** Returns the command that repeats a request. Bodies are not logged. */
@@ -129,10 +134,10 @@ function RequestDialog({ request }: { readonly request: ApiRequest }) {
           ["HTTP status", httpStatus === 0 ? "Client disconnected" : String(httpStatus)],
           ["gRPC code", <code>{code}</code>],
           ["Reason", reason && <code>{reason}</code>],
-          ["By", request.caller],
+          ["By", callerText(request.caller)],
           ["When", <Time at={request.startedAt} exact="second" />],
           ["Took", `${numberText(request.durationMs)} ms`],
-          ["Request id", <Id id={requestId} />],
+          ["Request ID", <Id id={requestId} />],
         ]}
       />
       {path && <Code text={curlCommand(path, isTest)} what="command" />}

@@ -164,7 +164,7 @@ function About({ operator }: { readonly operator: Operator }) {
     <Section title="Details" actions={<a href={log}>Show changes</a>}>
       <DescriptionList
         items={[
-          ["Id", String(id)],
+          ["ID", String(id)],
           ["Kind", enumText(OperatorKind, kind)],
           ["Role", enumText(OperatorRole, role)],
           ["Email", email],

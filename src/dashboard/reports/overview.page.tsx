@@ -117,7 +117,7 @@ function useIsNew(overview: Overview | undefined): boolean | undefined {
 }
 
 function ApiLink() {
-  return <a href={paths.apiKeys()}>Settings → API</a>;
+  return <a href={paths.apiKeys()}>Developers → API</a>;
 }
 
 function FirstSteps() {
@@ -141,7 +141,7 @@ function FirstSteps() {
           <strong>Book it</strong> for a customer. It appears under <a href={paths.shipments()}>Shipments</a> at once.
         </li>
         <li>
-          <strong>Receive events</strong> with a webhook: <a href={paths.webhooks()}>Settings → Webhooks</a>.
+          <strong>Receive events</strong> with a webhook: <a href={paths.webhooks()}>Developers → Webhooks</a>.
         </li>
       </ol>
     </Section>

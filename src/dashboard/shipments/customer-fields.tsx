@@ -54,7 +54,7 @@ export function CustomerFields(props: {
           }}
         />
       </div>
-      <RequestFields of={CreateShipmentRequestSchema} fields={{ customerIdNumber: "Id number" }} />
+      <RequestFields of={CreateShipmentRequestSchema} fields={{ customerIdNumber: "ID number" }} />
       <div>
         <Button onClick={() => choose(NO_CUSTOMER)}>Find a customer instead</Button>
       </div>

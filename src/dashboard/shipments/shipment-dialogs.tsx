@@ -52,7 +52,7 @@ const DIALOGS: Readonly<Record<Step, ComponentType<StepProps>>> = {
         name: "Name",
         phone: { label: "Phone", hint: "With country code, such as +12125550123" },
         vehicle: "Vehicle",
-        externalId: { label: "Id", hint: "From your own system" },
+        externalId: { label: "External ID", hint: "From your own system" },
       }}
       values={shipment.courier ?? {}}
       done="Courier saved."

@@ -1,4 +1,5 @@
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
+import { apiKeyText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "../webhooks/event-types.ts";
 import { ATTEMPT_REASONS } from "./delivery-choices.ts";
@@ -48,7 +49,7 @@ export function Timeline({ events }: { readonly events: readonly Event[] }) {
 
 function actorOf({ actor, apiKey, courier }: Pick<Step, "actor" | "apiKey" | "courier">): string | undefined {
   if (courier !== undefined) return `Courier ${courier.name}`;
-  return actor ?? (apiKey && `API key ${apiKey.name ?? apiKey.last4}`);
+  return actor ?? (apiKey && apiKeyText(apiKey));
 }
 
 function Icon({ kind }: { readonly kind: keyof typeof KINDS }) {

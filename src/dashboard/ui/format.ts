@@ -42,6 +42,10 @@ export function compactText(value: number, currency?: string): string {
   }).format(value);
 }
 
+export function apiKeyText({ name, last4 }: { readonly name?: string | null; readonly last4: string }): string {
+  return `API key ${name ?? last4}`;
+}
+
 export function shareText(share: number): string {
   return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(share);
 }

@@ -8,6 +8,7 @@ import { useLocation } from "../routes/router.ts";
 import { Code, Id, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
+import { apiKeyText } from "../ui/format.ts";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { PAGE_TOKEN, usePageToken } from "../ui/pager.tsx";
 import { type Column, ListView, Table } from "../ui/table.tsx";
@@ -39,8 +40,7 @@ const COLUMNS: readonly Column<Event>[] = [
     spare: true,
     clips: true,
     cell: ({ actor, apiKey, courier }) =>
-      actor ??
-      courier?.name ?? <span class="minor">{apiKey ? `API key ${apiKey.name ?? apiKey.last4}` : "Service"}</span>,
+      actor ?? courier?.name ?? <span class="minor">{apiKey ? apiKeyText(apiKey) : "Service"}</span>,
   },
   {
     header: "When",
@@ -95,7 +95,7 @@ function NoEvents({ isFiltered, older }: { readonly isFiltered: boolean; readonl
   }
   return (
     <Empty title="No events match" link={{ label: "Show all events", href: paths.events() }}>
-      Enter a shipment’s reference or a webhook’s id.
+      Enter a shipment’s reference or a webhook’s ID.
     </Empty>
   );
 }
@@ -196,9 +196,9 @@ function Details({ payload }: { readonly payload: Payload }) {
           ),
         ],
         ["Webhook", webhook ? <a href={paths.webhook({ webhook: webhook.id })}>{webhook.url}</a> : undefined],
-        ["By", actor ?? (key ? `API key ${key.name ?? key.last4}` : "An API key or the service")],
+        ["By", actor ?? (key ? apiKeyText(key) : "An API key or the service")],
         ["Position", String(position)],
-        ["Id", <Id id={id} />],
+        ["ID", <Id id={id} />],
       ]}
     />
   );

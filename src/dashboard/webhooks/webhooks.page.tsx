@@ -164,7 +164,7 @@ function Details({ webhook, figures }: Listed) {
             ["Failing since", failingSince && <Time at={failingSince} exact />],
             ["Created", <Time at={createdAt} exact />],
             ["Changed", <Time at={updatedAt} exact />],
-            ["Id", <Id id={id} />],
+            ["ID", <Id id={id} />],
           ]}
         />
       </div>

@@ -131,7 +131,7 @@ export function PaymentsButton(props: ActionProps) {
 export const CALL_CLASSES = [
   ["quote", "Quotes"],
   ["read", "Reads"],
-  ["write", "Writes"],
+  ["write", "Changes"],
 ] as const;
 
 export function LimitsButton({ workspace: { id, name: title, limits } }: ActionProps) {

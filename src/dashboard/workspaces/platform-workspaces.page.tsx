@@ -15,7 +15,7 @@ import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time, Id } from "../ui/values.tsx";
 import { providerName } from "./missing-words.ts";
 import { useRpc } from "../api/use-query.ts";
-import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
+import { RecentChanges, useRecentChanges, WorkspaceNames } from "../audit/audit-table.tsx";
 import { numberText, recordIdOf } from "../ui/format.ts";
 import {
   CALL_CLASSES,
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
     selfEvident: true,
     cell: (workspace) => <WorkspaceBadge workspace={workspace} />,
   },
-  { header: "Id", cell: ({ id }) => String(id) },
+  { header: "ID", cell: ({ id }) => String(id) },
   {
     header: "Payments",
     cell: ({ paymentProvider }) => (paymentProvider === undefined ? "Not connected" : providerName(paymentProvider)),
@@ -117,7 +117,7 @@ export function CreateWorkspaceDialog() {
         return (
           <SecretDialog title="The workspace’s first key" what="key" secret={apiKey} close={openWorkspace}>
             <p>
-              Give it to the people who run the workspace’s API client. Members can create more keys under Settings →
+              Give it to the people who run the workspace’s API client. Members can create more keys under Developers →
               API.
             </p>
           </SecretDialog>
@@ -162,7 +162,13 @@ export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) 
             <Limits workspace={workspace} />
           </div>
           <PlatformWorkspaceKeys workspace={id} />
-          <RecentChanges title="Latest changes" query={changes} href={paths.auditLog({}, { workspace: String(id) })} />
+          <WorkspaceNames.Provider value={new Map([[String(id), workspace.name]])}>
+            <RecentChanges
+              title="Latest changes"
+              query={changes}
+              href={paths.auditLog({}, { workspace: String(id) })}
+            />
+          </WorkspaceNames.Provider>
         </div>
       )}
     </DetailPage>
@@ -176,7 +182,7 @@ function About(props: ActionProps) {
     <Section title="Details" actions={<PaymentsButton {...props} />}>
       <DescriptionList
         items={[
-          ["Id", <Id id={id} />],
+          ["ID", <Id id={id} />],
           ["Created", <Time at={createdAt} exact />],
           ["Suspended", suspendedAt && <Time at={suspendedAt} exact />],
           [

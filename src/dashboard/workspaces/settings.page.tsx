@@ -87,7 +87,7 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
       <DescriptionList
         items={[
           ["Name", name],
-          ["Id", <Id id={id} />],
+          ["ID", <Id id={id} />],
           ["Time zone", timeZone.replaceAll("_", " ")],
           ["Booking", bookingBlockers.length === 0 ? "Possible" : <a href={paths.attention()}>Not possible now</a>],
         ]}
