@@ -54,6 +54,22 @@ describeDashboard("items that need attention", (dashboard) => {
     return { ...own, reference: shipment["reference"] };
   }
 
+  async function addWorkspaceWithLatePickups(count: number): Promise<TestWorkspace> {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    await service.as(own.apiKey).createCourier({ name: "Grace" });
+    const contact = { recipient_name: "Annie Easley", recipient_phone: "+12125550123" };
+    for (let i = 0; i < count; i++) await bookAnd(service, own.apiKey, ["pay"], contact);
+    await makeLate(own);
+    return own;
+  }
+
+  const makeLate = ({ id }: TestWorkspace) =>
+    dashboard.service.app.em.execute(
+      "update shipment set created_at = now() - interval '3 days' where workspace_id = ?",
+      [id],
+    );
+
   test("are counted on every page, listed by severity, and removed once they are resolved", async () => {
     const own = await addWorkspaceWithIssues();
     const page = await openAsMember(dashboard, "/customers", { workspace: own });
@@ -97,17 +113,11 @@ describeDashboard("items that need attention", (dashboard) => {
 
   test("late shipments name their recipient and are resolved one by one or together", async () => {
     const { service } = dashboard;
-    const own = await service.addWorkspace();
+    const own = await addWorkspaceWithLatePickups(3);
     const as = service.as(own.apiKey);
-    await as.createCourier({ name: "Grace" });
-    const contact = { recipient_name: "Annie Easley", recipient_phone: "+12125550123" };
-    const pickups = [];
-    for (let i = 0; i < 3; i++) pickups.push(await bookAnd(service, own.apiKey, ["pay"], contact));
     const { reference } = await bookAnd(service, own.apiKey, ["pay", "advance"]);
     await data(as.recordAttempt({ shipment: reference, reason: "nobody_there" }));
-    await service.app.em.execute("update shipment set created_at = now() - interval '3 days' where workspace_id = ?", [
-      own.id,
-    ]);
+    await makeLate(own);
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
     const cells = (table: string) => rowsOf(page, table).first().getByRole("cell").allTextContents();
     await expect
@@ -138,6 +148,23 @@ describeDashboard("items that need attention", (dashboard) => {
     await pressInDialog(page, "Mark as picked up");
     await expect.poll(() => rowsOf(page, "Late deliveries").count()).toBe(3);
     expect(await rowsOf(page, "Late pickups").count()).toBe(0);
+  });
+
+  test("on a phone, boxes of late shipments lie beside the references", async () => {
+    const own = await addWorkspaceWithLatePickups(1);
+    const page = await openAsMember(dashboard, "/attention", { workspace: own }, PHONE);
+    const [row] = await rowsOf(page, "Late pickups").all();
+    await row!.getByText("Assign courier").waitFor();
+    const atCenter = await row!.locator("code").evaluate((code) => {
+      const { left, top, width, height } = code.getBoundingClientRect();
+      return code.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)?.className;
+    });
+    expect(atCenter).toBe("row-link");
+    const edges = await page
+      .locator(".panel, th.box input, td.box input")
+      .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().left));
+    expect(edges).toEqual(edges.toSorted((a, b) => a - b));
+    await expectUsable(page);
   });
 
   test("are absent in a healthy workspace, where the page explains what would appear", async () => {
