@@ -81,7 +81,7 @@ describeDashboard("items that need attention", (dashboard) => {
       .toEqual([
         ["Disabled webhooks", "1", "https://hooks.example.org/given-up…"],
         ["Failing webhooks", "1", "https://hooks.example.org/failing…"],
-        ["Refunds due", "1", `${own.reference}Ada Lovelace`, "…", "Ada Lovelace", "—", "$12.69", "Record refund"],
+        ["Refunds due", "1", `${own.reference}Ada Lovelace`, "…", "Ada Lovelace", "$12.69", "Record refund"],
         ["Expiring keys", "1", "Warehouseends tomorrow"],
       ]);
     await page.locator("header", { hasText: "Refunds due" }).getByText("$12.69", { exact: true }).waitFor();
@@ -140,7 +140,8 @@ describeDashboard("items that need attention", (dashboard) => {
     await rowsOf(page, "Late deliveries").waitFor({ state: "detached" });
 
     await page.getByLabel("Select all on this page: Late pickups").click();
-    const bar = page.getByRole("region", { name: "Selection: Late pickups" });
+    const bar = page.getByRole("region", { name: "Selection" });
+    await bar.getByText("3 selected $38.07").waitFor();
     await bar.getByRole("button", { name: "Assign courier (3)" }).click();
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
@@ -153,12 +154,12 @@ describeDashboard("items that need attention", (dashboard) => {
   test("on a phone, boxes of late shipments lie beside the references", async () => {
     const own = await addWorkspaceWithLatePickups(1);
     const page = await openAsMember(dashboard, "/attention", { workspace: own }, PHONE);
-    const [row] = await rowsOf(page, "Late pickups").all();
-    await row!.getByText("Assign courier").waitFor();
-    const atCenter = await row!.locator("code").evaluate((code) => {
-      const { left, top, width, height } = code.getBoundingClientRect();
-      return code.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)?.className;
-    });
+    const atCenter = await rowsOf(page, "Late pickups")
+      .locator("code")
+      .evaluate((code) => {
+        const { left, top, width, height } = code.getBoundingClientRect();
+        return code.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)?.className;
+      });
     expect(atCenter).toBe("row-link");
     const edges = await page
       .locator(".panel, th.box input, td.box input")
@@ -166,6 +167,30 @@ describeDashboard("items that need attention", (dashboard) => {
     expect(edges).toEqual(edges.toSorted((a, b) => a - b));
     await expectUsable(page);
   });
+
+  for (const [device, options] of [
+    ["a phone", PHONE],
+    ["a desktop", { viewport: { width: 1440, height: 500 } }],
+  ] as const) {
+    test(`actions for selected shipments stay in sight on ${device}`, async () => {
+      const own = await addWorkspaceWithLatePickups(10);
+      const page = await openAsMember(dashboard, "/attention", { workspace: own }, options);
+      const box = rowsOf(page, "Late pickups").last().getByRole("checkbox");
+      await box.scrollIntoViewIfNeeded();
+      const { y } = (await box.boundingBox())!;
+      await box.click();
+      await page.getByText("1 selected").waitFor();
+      const assign = page.getByRole("button", { name: "Assign courier (1)" });
+      const isVisible = await assign.evaluate((element) => {
+        const { left, top } = element.getBoundingClientRect();
+        return element === element.ownerDocument.elementFromPoint(left + 9, top + 9);
+      });
+      expect([isVisible, (await box.boundingBox())!.y]).toEqual([true, y]);
+      await expectUsable(page);
+      await page.getByRole("button", { name: "Clear" }).click();
+      await assign.waitFor({ state: "detached" });
+    });
+  }
 
   test("are absent in a healthy workspace, where the page explains what would appear", async () => {
     const own = await dashboard.service.addWorkspace();

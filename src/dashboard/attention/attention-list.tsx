@@ -43,12 +43,15 @@ export function AttentionList<K extends number, S>(props: {
   readonly kindsOf: (attention: AttentionAt) => readonly Kind<K, S>[];
   /** Returns the presentation of a kind. Unknown kinds, from a newer service, are skipped. */
   readonly groupOf: (kind: Kind<K, S>) => Group<S> | undefined;
+  /** Actions for selected items, above all groups. */
+  readonly bar?: ComponentChildren;
 }) {
   const loaded = useContext(AttentionQuery)!;
   // Other pages load only the counts.
   const query = loaded.data?.isWhole ? loaded : { ...loaded, data: undefined };
   return (
     <Page title="Needs attention">
+      {props.bar}
       <QueryView query={query} quiet>
         {(attention) => {
           if (attention === undefined) return null;

@@ -1,58 +1,63 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { AttentionSubject } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import type { Attention, AttentionSubject } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useRole } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
-import { ACTS, ASSIGN } from "../shipments/acts.ts";
-import { ActButtons, useActs } from "../shipments/selection.tsx";
+import { SelectionBar, useActs } from "../shipments/selection.tsx";
 import type { Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import { type Column, Table, type TableProps } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 
 /** Presentation of the shipments of a kind. */
 export interface ShipmentsOfKind {
-  /** Heading of the subjects' times. */
-  readonly time: string;
+  /** Heading of the subjects' times. Unset for cancelled shipments, which have neither a courier nor actions in common. */
+  readonly time?: string;
   /** The action that resolves the problem. */
   readonly step?: (shipment: Shipment) => Step | undefined;
-  /** Names of actions for selected shipments. */
-  readonly bulk?: readonly string[];
 }
 
 interface Row extends AttentionSubject {
   readonly shipment: Shipment;
 }
 
+const hasShipment = (subject: AttentionSubject): subject is Row => subject.shipment !== undefined;
+
 const StepDialog = lazily(() => import("../shipments/shipment-dialogs.tsx"), "StepDialog");
 
-const BULK = [ASSIGN, ...ACTS];
+const NONE: ReadonlySet<string> = new Set();
 
-/** Selected shipments by group, and actions for them. All groups share the actions. */
-export function useAttentionActs() {
+/** Returns the selection of shipments, which all groups share, and the bar with its actions. */
+export function useAttentionSelection(kinds: readonly Attention[]) {
   const [chosen, setChosen] = useState(NONE);
-  const acts = useActs(() => setChosen(NONE));
-  return { acts, chosen, setChosen };
+  const clear = () => setChosen(NONE);
+  const acts = useActs(clear);
+  const rows = kinds.flatMap(({ subjects }) => subjects.filter(hasShipment)).filter(({ id }) => chosen.has(id));
+  // A shipment can be in several groups.
+  const selected = [...new Map(rows.map(({ id, shipment }) => [id, shipment])).values()];
+  const selection: TableProps<Row>["selection"] = {
+    has: ({ id }) => chosen.has(id),
+    nameOf: ({ id }) => id,
+    change(changed, isSelected) {
+      const ids = new Set(changed.map(({ id }) => id));
+      setChosen(isSelected ? chosen.union(ids) : chosen.difference(ids));
+    },
+  };
+  return { selection, bar: <SelectionBar {...{ selected, clear, acts }} /> };
 }
 
-const NONE: ReadonlyMap<string, ReadonlySet<string>> = new Map();
-
-/** A kind's shipments with the action that resolves each one, and actions for the selected ones. */
-export function AttentionShipments(
-  props: ReturnType<typeof useAttentionActs> & {
-    readonly label: string;
-    readonly of: ShipmentsOfKind;
-    readonly subjects: readonly AttentionSubject[];
-  },
-) {
-  const { label, of, subjects, acts, chosen, setChosen } = props;
+/** A kind's shipments with the action that resolves each one. */
+export function AttentionShipments(props: {
+  readonly label: string;
+  readonly of: ShipmentsOfKind;
+  readonly subjects: readonly AttentionSubject[];
+  readonly selection: TableProps<Row>["selection"];
+}) {
+  const { label, of, subjects, selection } = props;
   const mayChange = useRole("member");
   const [open, setOpen] = useState<{ readonly step: Step; readonly shipment: Shipment }>();
-  const rows = subjects.filter((subject): subject is Row => subject.shipment !== undefined);
-  const own = chosen.get(label) ?? new Set();
-  const selected = rows.filter(({ id }) => own.has(id)).map(({ shipment }) => shipment);
   const act: Column<Row> = {
     header: "Action",
     align: "end",
@@ -68,32 +73,21 @@ export function AttentionShipments(
         label={label}
         isList
         columns={[...columnsOf(of), ...(mayChange && of.step ? [act] : [])]}
-        rows={rows}
+        rows={subjects.filter(hasShipment)}
         href={({ id }) => paths.shipment({ reference: id })}
-        selection={
-          mayChange && of.bulk
-            ? {
-                has: ({ id }) => own.has(id),
-                nameOf: ({ id }) => id,
-                change: (changed, isSelected) => {
-                  const ids = new Set(changed.map(({ id }) => id));
-                  setChosen(new Map([...chosen, [label, isSelected ? own.union(ids) : own.difference(ids)]]));
-                },
-              }
-            : undefined
-        }
+        selection={mayChange && of.time ? selection : undefined}
       />
-      {selected.length > 0 && (
-        <div class="actions" role="region" aria-label={`Selection: ${label}`}>
-          <ActButtons {...{ acts, selected }} of={BULK.filter(({ name }) => of.bulk?.includes(name))} primary />
-        </div>
-      )}
       {open && <StepDialog {...open} from={open.shipment} close={() => setOpen(undefined)} />}
     </>
   );
 }
 
 function columnsOf({ time }: ShipmentsOfKind): readonly Column<Row>[] {
+  const courier: Column<Row> = {
+    header: "Courier",
+    spare: true,
+    cell: ({ shipment }) => <Contact name={shipment.courier?.name} phone={shipment.courier?.phone} />,
+  };
   return [
     {
       header: "Shipment, customer",
@@ -107,7 +101,7 @@ function columnsOf({ time }: ShipmentsOfKind): readonly Column<Row>[] {
       ),
     },
     {
-      header: time,
+      header: time ?? "Cancelled",
       cell: ({ at, reason, shipment: { attempts } }) => {
         const failed = attempts.length > 0 && `${attempts.length} failed`;
         return (
@@ -126,11 +120,7 @@ function columnsOf({ time }: ShipmentsOfKind): readonly Column<Row>[] {
         <Contact name={recipientName} phone={recipientPhone} />
       ),
     },
-    {
-      header: "Courier",
-      spare: true,
-      cell: ({ shipment: { courier } }) => <Contact name={courier?.name} phone={courier?.phone} />,
-    },
+    ...(time ? [courier] : []),
     {
       header: "Total",
       align: "end",

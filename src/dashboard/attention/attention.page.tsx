@@ -17,21 +17,20 @@ import { lazily } from "../ui/lazily.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
 import type { RefundAct } from "../shipments/refunds-dialog.tsx";
 import { AttentionList, type Group, type Kind, TimeNote } from "./attention-list.tsx";
-import { AttentionShipments, type ShipmentsOfKind, useAttentionActs } from "./attention-shipments.tsx";
+import { AttentionShipments, type ShipmentsOfKind, useAttentionSelection } from "./attention-shipments.tsx";
 import { AttentionQuery } from "./attention-query.ts";
 
 export function AttentionPage() {
-  const acts = useAttentionActs();
-  useLive(useContext(AttentionQuery)!.reload);
+  const { data, reload } = useContext(AttentionQuery)!;
+  useLive(reload);
+  const { bar, selection } = useAttentionSelection(data?.ofWorkspace ?? []);
   return (
-    <>
-      <AttentionList
-        otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."
-        kindsOf={({ ofWorkspace }) => ofWorkspace}
-        groupOf={(kind) => groupOf(kind, acts)}
-      />
-      {acts.acts.dialog}
-    </>
+    <AttentionList
+      otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."
+      kindsOf={({ ofWorkspace }) => ofWorkspace}
+      groupOf={(kind) => groupOf(kind, selection)}
+      bar={bar}
+    />
   );
 }
 
@@ -58,7 +57,7 @@ const OF_WEBHOOKS = {
 const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.REFUND_FAILED]: {
     ...REFUND_DUE,
-    shipments: { time: "Cancelled" },
+    shipments: {},
     title: "Failed refunds",
     isBad: true,
     explanation: "These customers have not received their refunds.",
@@ -66,7 +65,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.PAYMENT_UNCOUNTED]: {
     ...OF_ALL,
-    shipments: { time: "Cancelled" },
+    shipments: {},
     title: "Unassigned payments",
     isBad: true,
     explanation:
@@ -74,7 +73,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.DISPUTE_OPEN]: {
     ...OF_ALL,
-    shipments: { time: "Cancelled" },
+    shipments: {},
     title: "Disputed payments",
     isBad: true,
     explanation: "These customers asked their bank to reverse the payment. Respond in Stripe before the bank decides.",
@@ -84,20 +83,19 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     shipments: {
       time: "Due",
       step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier"),
-      bulk: ["Assign courier", "Mark as picked up"],
     },
     title: "Late pickups",
     explanation: "These shipments missed their window, or have no window and are too old. Assign or call a courier.",
   },
   [AttentionKind.DELIVERY_LATE]: {
     ...IN_TRANSIT,
-    shipments: { time: "Due", step: () => "Mark as delivered", bulk: ["Assign courier", "Mark as delivered"] },
+    shipments: { time: "Due", step: () => "Mark as delivered" },
     title: "Late deliveries",
     explanation: "These shipments missed their window, or will miss it. Call the courier or the recipient.",
   },
   [AttentionKind.COURIER_MISSING]: {
     ...inList("All unassigned shipments", { courier: UNASSIGNED }),
-    shipments: { time: "Due", step: () => "Assign courier", bulk: ["Assign courier"] },
+    shipments: { time: "Due", step: () => "Assign courier" },
     title: "Due soon without a courier",
     explanation: "These shipments are late within the hour and have no courier. Assign one.",
   },
@@ -116,7 +114,6 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     shipments: {
       time: "Last attempt",
       step: ({ status }) => (status === ShipmentStatus.IN_TRANSIT ? "Mark as returned" : "Assign courier"),
-      bulk: ["Assign courier", "Mark as delivered"],
     },
     title: "Failed attempts",
     explanation: "Call the recipient and agree on another time, or have the shipment returned.",
@@ -143,7 +140,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.REFUND_DUE]: {
     ...REFUND_DUE,
-    shipments: { time: "Cancelled", step: () => "Record refund" },
+    shipments: { step: () => "Record refund" },
     title: "Refunds due",
     explanation: "These shipments were cancelled after payment. Refund the customers, then record the refunds.",
     forAll: ["record", "Record all refunds"],
@@ -162,7 +159,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
 
 function groupOf(
   { kind, count, subjects }: Kind<AttentionKind, AttentionSubject>,
-  acts: ReturnType<typeof useAttentionActs>,
+  selection: ReturnType<typeof useAttentionSelection>["selection"],
 ) {
   if (kind === AttentionKind.TARIFF || kind === AttentionKind.PAYMENT_PROVIDER) {
     return blocked(kind === AttentionKind.TARIFF);
@@ -172,7 +169,7 @@ function groupOf(
   return {
     ...text,
     all: text.all(),
-    rows: text.shipments && <AttentionShipments {...acts} label={text.title} of={text.shipments} subjects={subjects} />,
+    rows: text.shipments && <AttentionShipments label={text.title} of={text.shipments} {...{ subjects, selection }} />,
     sum: kind === AttentionKind.REFUND_DUE && <RefundSum count={count} />,
     action: text.forAll && <ForAll act={text.forAll} named={subjects.map(({ id }) => id)} />,
   };

@@ -52,24 +52,6 @@ function dialogFor(act: AnyAct, props: Omit<ActDialogProps, "act">) {
   return "send" in act ? <ActDialog {...props} act={act} /> : <AssignDialog {...props} />;
 }
 
-/** Buttons for the actions that apply to some of the selected shipments. */
-export function ActButtons(props: {
-  readonly acts: ReturnType<typeof useActs>;
-  readonly selected: readonly Shipment[];
-  readonly of: readonly AnyAct[];
-  readonly primary?: boolean;
-}) {
-  const { acts, selected, of, primary } = props;
-  const counted = of.map((act) => [act, acts.possible(act, selected).length] as const);
-  return counted
-    .filter(([, count]) => count > 0)
-    .map(([act, count]) => (
-      <Button key={act.name} primary={primary} onClick={() => acts.start(act, selected)}>
-        {act.name} ({count})
-      </Button>
-    ));
-}
-
 export function SelectionBar(props: {
   readonly selected: readonly Shipment[];
   readonly clear: () => void;
@@ -94,7 +76,16 @@ export function SelectionBar(props: {
             Clear
           </Button>
           <LinkButton href={labelsHref(selected)}>Print labels</LinkButton>
-          <ActButtons {...{ acts, selected }} of={ALL} />
+          {ALL.map((act) => {
+            const { length } = acts.possible(act, selected);
+            return (
+              length > 0 && (
+                <Button key={act.name} onClick={() => acts.start(act, selected)}>
+                  {act.name} ({length})
+                </Button>
+              )
+            );
+          })}
         </div>
       </div>
       {acts.dialog}
