@@ -215,6 +215,7 @@ describeDashboard("items that need attention", (dashboard) => {
     const navigation = page.getByRole("button", { name: "Navigation" });
     await navigation.locator(".dot").waitFor();
     await navigation.tap();
+    await expectUsable(page);
     await entry(page).tap();
     await expect.poll(() => items(page).count()).toBe(4);
     await expectUsable(page);
