@@ -74,8 +74,16 @@ describeDashboard("items that need attention", (dashboard) => {
     const own = await addWorkspaceWithIssues();
     const page = await openAsMember(dashboard, "/customers", { workspace: own });
     await entry(page).getByText("4", { exact: true }).waitFor();
+    const labelWidth = () =>
+      entry(page).evaluate((link) => {
+        const range = link.ownerDocument.createRange();
+        range.selectNode(link.childNodes[1]!);
+        return range.getBoundingClientRect().width;
+      });
+    const width = await labelWidth();
     await entry(page).click();
     await page.getByRole("heading", { name: "Needs attention", level: 1 }).waitFor();
+    expect(await labelWidth()).toBe(width);
     await expect
       .poll(() => groups(page))
       .toEqual([
