@@ -141,7 +141,8 @@ describeDashboard("items that need attention", (dashboard) => {
       ]);
     await expect.poll(() => cells("Late pickups")).toContain("Annie Easley+12125550123");
     await expect.poll(() => rowsOf(page, "Late deliveries").count()).toBe(1);
-    await expect.poll(() => rowsOf(page, "Due soon without a courier").count()).toBe(4);
+    await page.getByRole("navigation", { name: "Groups" }).getByRole("link", { name: "Failed attempts 1" }).click();
+    await expect.poll(() => page.evaluate("document.activeElement.innerText")).toMatch(/^Failed attempts/);
     await expectWellShown(page, "attention-late");
     await rowsOf(page, "Late deliveries").getByRole("button", { name: "Mark as delivered" }).click();
     await pressInDialog(page, "Mark as delivered");
@@ -211,7 +212,7 @@ describeDashboard("items that need attention", (dashboard) => {
   test("include a blocked booking with a keyboard-accessible link to payments", async () => {
     const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
-    await page.getByText("No payment provider accepts payments for this workspace.").waitFor();
+    await page.getByRole("heading", { name: "No payment provider accepts payments for this workspace." }).waitFor();
     await enter(page, page.getByRole("link", { name: "Set up payments" }));
     await page.waitForURL("**/settings#payments");
     await page.getByText("Routes can already be quoted.").waitFor();

@@ -892,7 +892,7 @@ export enum AttentionKind {
   DELIVERY_LATE = 10,
 
   /**
-   * Paid shipments without a courier are late within the next hour. Only in workspaces with couriers. Checks as many
+   * Paid shipments without a courier become late within the next hour. Only in workspaces with couriers. Checks as many
    * shipments as PICKUP_LATE and DELIVERY_LATE.
    *
    * @generated from enum value: ATTENTION_KIND_COURIER_MISSING = 13;

@@ -59,13 +59,27 @@ export function AttentionList<K extends number, S>(props: {
           if (kinds.length === 0) {
             return <Empty title="Nothing needs attention">{props.otherwise}</Empty>;
           }
+          const groups = kinds.flatMap((kind) => {
+            const group = props.groupOf(kind);
+            return group ? [{ ...kind, group }] : [];
+          });
           return (
-            <div class="stack">
-              {kinds.map((kind) => {
-                const group = props.groupOf(kind);
-                return group && <KindSection key={kind.kind} {...kind} group={group} />;
-              })}
-            </div>
+            <>
+              <div class="list-bar">
+                <nav class="quick-days" aria-label="Groups">
+                  {groups.map(({ kind, count, subjects, group }) => (
+                    <a key={kind} href={`#${idOf(kind)}`}>
+                      {group.title} {subjects.length > 0 && numberText(count)}
+                    </a>
+                  ))}
+                </nav>
+              </div>
+              <div class="stack">
+                {groups.map((each) => (
+                  <KindSection key={each.kind} {...each} />
+                ))}
+              </div>
+            </>
           );
         }}
       </QueryView>
@@ -73,12 +87,15 @@ export function AttentionList<K extends number, S>(props: {
   );
 }
 
-function KindSection<K, S>({ count, subjects, group }: Kind<K, S> & { readonly group: Group<S> }) {
+const idOf = (kind: number) => `kind-${kind}`;
+
+function KindSection<S>({ kind, count, subjects, group }: Kind<number, S> & { readonly group: Group<S> }) {
   const { title, isBad = false, explanation, sum, action, row, all, rows: listed } = group;
   const rows = row && listed === undefined ? subjects.map(row) : [];
   const isListed = listed !== undefined || rows.length > 0;
   return (
     <Section
+      id={idOf(kind)}
       title={title}
       note={
         isListed && (

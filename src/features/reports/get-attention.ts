@@ -136,8 +136,9 @@ const PROMISED = { awaiting_pickup: LATE_SINCE.awaitingPickup, in_transit: LATE_
  * pickup window. `isLate` has the same rule for windows.
  *
  * @param condition further SQL condition of the shipments
+ * @param since further SQL condition of the time at which they become late, `promised`
  */
-function selectLate(statuses: readonly (keyof typeof PROMISED)[], condition = ""): string {
+function selectLate(statuses: readonly (keyof typeof PROMISED)[], condition = "", since = ""): string {
   return `
   select reference as id, ${msOf("promised")} as at
   from (${statuses
@@ -151,7 +152,7 @@ function selectLate(statuses: readonly (keyof typeof PROMISED)[], condition = ""
       ),
     )
     .join(" union all ")}) as first
-  where promised is not null
+  where promised is not null ${since}
   order by promised, reference limit ${MAX_COUNTED}`;
 }
 
@@ -161,11 +162,15 @@ const DELIVERY_LATE = selectLate(["in_transit"]);
 /** Shipments without a courier are reported this long before they become late, in milliseconds. */
 const COURIER_NEEDED_MS = 60 * 60_000;
 
-/** Selects shipments that have no courier and are late at the time `$2`, in workspaces that have couriers. */
+/**
+ * Selects shipments that have no courier and become late between the times `$3` and `$2`, in workspaces that have
+ * couriers. Other kinds contain those that are late already.
+ */
 const COURIER_MISSING = selectLate(
   ["awaiting_pickup", "in_transit"],
   `and progress #>> '{courier,name}' is null
           and exists (select from courier where workspace_id = $1 and archived_at is null)`,
+  "and promised >= $3::text::timestamptz",
 );
 
 /** Selects couriers with undelivered shipments who were last seen between 20 minutes and 12 hours ago. */
@@ -213,7 +218,11 @@ async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
         send<Subject>(UNCOUNTED_PAYMENTS, [workspace]),
         send<Subject>(PICKUP_LATE, [workspace, at.toISOString()]),
         send<Subject>(DELIVERY_LATE, [workspace, at.toISOString()]),
-        send<Subject>(COURIER_MISSING, [workspace, new Date(at.getTime() + COURIER_NEEDED_MS).toISOString()]),
+        send<Subject>(COURIER_MISSING, [
+          workspace,
+          new Date(at.getTime() + COURIER_NEEDED_MS).toISOString(),
+          at.toISOString(),
+        ]),
         send<Subject>(COURIER_UNSEEN, [workspace]),
         send<Subject & { readonly attempted: boolean; readonly locked: boolean }>(ATTEMPTED, [workspace]),
         send<Subject>(DUE_REFUNDS, [workspace]),

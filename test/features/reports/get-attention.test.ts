@@ -260,8 +260,11 @@ test("lists unassigned shipments that are due within the hour in workspaces that
     subject({ id: later, at: minute(59) }),
   );
   expect(await attentionOf(apiKey)).toEqual([missing]);
+  // Late shipments are listed once.
+  const late = need("pickup_late", subject({ id: await due(-1), at: minute(-1) }));
+  expect(await attentionOf(apiKey)).toEqual([late, missing]);
   await data(as.archiveCourier({ courier }));
-  expect(await attentionOf(apiKey)).toEqual([]);
+  expect(await attentionOf(apiKey)).toEqual([late]);
 });
 
 test("lists couriers with open shipments who were seen today but not in the last 20 minutes", async () => {
