@@ -286,6 +286,10 @@ describeDashboard("shipments", (dashboard) => {
       };
       await page.getByText("No shipments yet").waitFor();
       await page.getByText("No saved views.").waitFor({ state: "attached" });
+      const left = (await saved.boundingBox())!.x;
+      await page.getByRole("navigation", { name: "Queues" }).getByRole("link", { name: "To pay" }).click();
+      await page.getByText("No shipments to pay").waitFor();
+      expect((await saved.boundingBox())!.x).toBe(left);
       await page.goto(`/w/${own.id}/shipments?status=1&order_by=total+desc&page_token=&days=today`);
       await press("Save view");
       await typeName("Due today");

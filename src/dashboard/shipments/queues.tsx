@@ -229,7 +229,7 @@ export function SavedViews(props: { readonly view: View; readonly saved: readonl
   const current = saved?.find((it) => it.query === text);
   // Render the button before the views load, so that the layout does not shift.
   return (
-    <Menu label={<SavedLabel name={current?.name} mayBeNamed={text !== ""} />}>
+    <Menu label={<SavedLabel name={current?.name} mayBeNamed={text !== viewText(new URLSearchParams(view.filters))} />}>
       {saved?.length === 0 && text === "" && <p class="minor">No saved views. Filter the list to save a view of it.</p>}
       <nav class="quick-days" aria-label="Saved views">
         {saved?.map((it) => (
