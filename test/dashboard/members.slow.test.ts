@@ -35,6 +35,10 @@ describeDashboard("Settings → Members", (dashboard) => {
     await dialog.getByRole("button", { name: "Done" }).click();
     await rows(page).filter({ hasText: "grace@example.org" }).getByText("Never").waitFor();
     await expectWellShown(page, "members");
+    await page.setViewportSize({ width: 768, height: 900 });
+    const buttonsOfRow = rows(page).filter({ hasText: "grace@example.org" }).getByRole("button");
+    const tops = await buttonsOfRow.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().top));
+    expect(tops).toEqual([tops[0], tops[0], tops[0]]);
 
     const other = await dashboard.newPage();
     await other.goto(link);

@@ -133,7 +133,7 @@ export function rotateDialog(
 }
 
 export const KEY_USE_COLUMNS: readonly Column<Key>[] = [
-  { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: "Created", spare: "first", cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     header: "Last used",
     cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : "Never"),

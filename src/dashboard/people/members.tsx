@@ -72,9 +72,10 @@ function columnsFor(me: bigint): readonly Column<Member>[] {
       ),
     },
     { header: "Role", cell: ({ role }) => enumText(MemberRole, role) },
-    { header: "Member since", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: "Member since", spare: "first", cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       header: "Last signed in",
+      spare: true,
       cell: ({ lastSignedInAt }) => (lastSignedInAt ? <Time at={lastSignedInAt} /> : "Never"),
     },
   ];
