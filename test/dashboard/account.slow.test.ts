@@ -1,12 +1,21 @@
+import type { BrowserContextOptions } from "playwright-core";
 import { expect, test } from "vitest";
-import { describeDashboard, expectWellShown, openWorkspaceMenu, rowsOf, signInTo, type TestPage } from "./browser.ts";
+import {
+  describeDashboard,
+  expectWellShown,
+  openWorkspaceMenu,
+  PHONE,
+  rowsOf,
+  signInTo,
+  type TestPage,
+} from "./browser.ts";
 
 /** User agent of the test's browser. */
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
 describeDashboard("the account", (dashboard) => {
-  async function open(email: string, userAgent?: string): Promise<TestPage> {
-    const page = await dashboard.newPage(userAgent === undefined ? {} : { userAgent });
+  async function open(email: string, options?: BrowserContextOptions): Promise<TestPage> {
+    const page = await dashboard.newPage(options);
     await signInTo(page, dashboard, undefined, { email });
     await (await openWorkspaceMenu(page)).getByRole("link", { name: "Account" }).click();
     await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
@@ -29,9 +38,17 @@ describeDashboard("the account", (dashboard) => {
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Augusta King");
   });
 
+  test("shortcuts are listed except on phones", async () => {
+    const key = (page: TestPage) => page.getByText("Select row");
+    await key(await open("desktop@example.org")).waitFor();
+    const page = await open("phone@example.org", PHONE);
+    await page.getByText("Ctrl-K, arrow keys and Enter always work.").waitFor();
+    expect(await key(page).count()).toBe(0);
+  });
+
   test("single-character shortcuts can be turned off in this browser", async () => {
     const page = await open("keys@example.org");
-    await page.getByLabel("Use these keys in this browser").uncheck();
+    await page.getByLabel("Use single-character shortcuts in this browser").uncheck();
     const opensMenu = async () => {
       await page.goto(`/w/${dashboard.workspace.id}/shipments`);
       await page.locator("summary", { hasText: "+ Filter" }).waitFor();
@@ -40,13 +57,13 @@ describeDashboard("the account", (dashboard) => {
     };
     expect(await opensMenu()).toBe(false);
     await page.goto("/account");
-    await page.getByLabel("Use these keys in this browser").check();
+    await page.getByLabel("Use single-character shortcuts in this browser").check();
     expect(await opensMenu()).toBe(true);
   });
 
   test("signs out another session, which returns to its page with a new link", async () => {
     const page = await open("twice@example.org");
-    const other = await open("twice@example.org", FIREFOX);
+    const other = await open("twice@example.org", { userAgent: FIREFOX });
     await other.goto(`/w/${dashboard.workspace.id}/settings/webhooks`);
     await other.getByText("No webhooks yet").waitFor();
     await page.reload();

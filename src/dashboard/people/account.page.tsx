@@ -65,10 +65,10 @@ function Keyboard() {
   return (
     <Section title="Keys">
       <div class="form narrow">
-        <KeyList />
+        {!matchMedia("(pointer: coarse)").matches && <KeyList />}
         <CheckField
           name="character_keys"
-          label="Use these keys in this browser"
+          label="Use single-character shortcuts in this browser"
           hint="Ctrl-K, arrow keys and Enter always work."
           checked={characterKeys.get()}
           change={(isOn) => characterKeys.set(isOn)}
