@@ -114,8 +114,7 @@ describeDashboard("the tariff", (dashboard) => {
       .first()
       .uncheck();
     await expect.poll(names).toBe("Bronx, New York, Queens, Richmond, Essex");
-    await page.getByLabel("To version").fill("1");
-    await page.keyboard.press("Enter");
+    await page.getByLabel("To", { exact: true }).selectOption("Version 1");
     await fees.getByText("Minimum charge").waitFor();
   });
 

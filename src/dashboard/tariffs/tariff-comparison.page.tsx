@@ -16,19 +16,18 @@ import { TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import { paths } from "../routes/paths.ts";
 import { useLocation } from "../routes/router.ts";
 
-const FILTERS = {
-  from_version: { label: "From version", of: "number" },
-  to_version: { label: "To version", of: "number" },
-} as const;
-
 export function TariffComparisonPage() {
   const { query } = useLocation();
   const [from, to] = [versionIn(query, "from_version"), versionIn(query, "to_version")];
+  const { data } = useRpc(TariffService.method.listTariffVersions, { pageSize: 100 });
+  const listed = data?.data.map(({ version }) => version) ?? [];
+  const versions = [...new Set([...listed, from, to])].filter((version) => version !== undefined);
+  const choices = versions.map((version) => [String(version), `Version ${version}`] as const);
   return (
     <Page title="Compare versions" up={{ label: "Tariff", href: paths.tariff({}) }}>
-      <Filters fields={FILTERS} />
+      <Filters fields={{ from_version: { label: "From", choices }, to_version: { label: "To", choices } }} />
       {from === undefined || to === undefined ? (
-        <Empty title="Choose two versions">Enter two version numbers.</Empty>
+        <Empty title="Choose two versions" />
       ) : (
         <Comparison from={from} to={to} />
       )}
@@ -50,32 +49,34 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
   return (
     <QueryView query={query}>
       {({ fees, schedules, zones }) => (
-        <div class="columns">
-          <div>
-            <Section title="Overlapping zones">
-              <TariffMap
-                label={`Zones of versions ${from} and ${to}`}
-                below={{ name: `Version ${from}`, tone: "before", path: versionZonesPath(from) }}
-                layer={{ name: `Version ${to}`, tone: "after", path: versionZonesPath(to) }}
-              />
-            </Section>
-          </div>
-          <div>
-            <Section title="Changed fees">
-              {fees.length === 0 ? (
-                <p class="minor">None: fees and tiers are the same.</p>
-              ) : (
-                <Table label="Changed fees" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
-              )}
-            </Section>
-            {schedules.length > 0 && (
-              <Section title="Changed schedules">
-                <Schedules from={from} to={to} differences={schedules} />
+        <>
+          <div class="columns">
+            <div>
+              <Section title="Overlapping zones">
+                <TariffMap
+                  label={`Zones of versions ${from} and ${to}`}
+                  below={{ name: `Version ${from}`, tone: "before", path: versionZonesPath(from) }}
+                  layer={{ name: `Version ${to}`, tone: "after", path: versionZonesPath(to) }}
+                />
               </Section>
-            )}
-            {zones && <Zones zones={zones} />}
+            </div>
+            <div>
+              <Section title="Changed fees">
+                {fees.length === 0 ? (
+                  <p class="minor">None: fees and tiers are the same.</p>
+                ) : (
+                  <Table label="Changed fees" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
+                )}
+              </Section>
+              {zones && <Zones zones={zones} />}
+            </div>
           </div>
-        </div>
+          {schedules.length > 0 && (
+            <Section title="Changed schedules">
+              <Schedules from={from} to={to} differences={schedules} />
+            </Section>
+          )}
+        </>
       )}
     </QueryView>
   );
