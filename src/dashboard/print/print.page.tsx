@@ -14,7 +14,7 @@ import { Empty, Page, type Link, QueryView } from "../ui/page.tsx";
 import { QrCode } from "../ui/qr-code.tsx";
 import { useTimeZone, useWorkspace } from "../api/session.ts";
 import { countText, inParts } from "../shipments/newest-shipments.ts";
-import { LinkChoice, today } from "../ui/days.tsx";
+import { dayText, LinkChoice, today } from "../ui/days.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { filterValues } from "../ui/filters.tsx";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
@@ -208,10 +208,6 @@ function dayIn(field: EventTarget | null) {
   return day === undefined ? {} : { day };
 }
 
-function dayText(day: string): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" }).format(new Date(day));
-}
-
 function ManifestSheet(props: {
   readonly day: string;
   readonly groups: ReturnType<typeof groupPickups>;
@@ -222,7 +218,7 @@ function ManifestSheet(props: {
   const { name, isTest } = useWorkspace();
   if (groups.length === 0) {
     return (
-      <Empty title={`No pickups on ${dayText(day)}`}>
+      <Empty title={`No pickups on ${dayText(day, "full")}`}>
         A manifest lists the paid shipments waiting for the courier.
       </Empty>
     );
@@ -230,7 +226,7 @@ function ManifestSheet(props: {
   return (
     <article class="sheet manifest" aria-label="Manifest">
       <h2>
-        {name}, {dayText(day)}
+        {name}, {dayText(day, "full")}
       </h2>
       {isTest && <p>Test. Not for pickup.</p>}
       {groups.map(([group, own]) => (

@@ -9,14 +9,14 @@ import { useOperatorRole } from "../api/session.ts";
 import { useRepeat, useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
-import { LinkChoice, today } from "../ui/days.tsx";
+import { dayText, LinkChoice, today } from "../ui/days.tsx";
 import { Badge, type Label } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { numberFrom, numberText } from "../ui/format.ts";
 import { addDays, CLOCK_FORMAT, localDate, WEEKDAY_FORMAT } from "../ui/local-time.ts";
-import { Empty, Page, QueryView } from "../ui/page.tsx";
-import { type Column, ListView } from "../ui/table.tsx";
+import { Empty, Page, QueryView, Section } from "../ui/page.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { useTariffInForce } from "./tariff-view.tsx";
 import "./tariffs.css";
 
@@ -105,6 +105,8 @@ function Slots({ schedule: { name, timeZone }, of }: SlotsProps) {
   );
 }
 
+const keyOf = ({ start }: LimitedSlot) => String(timestampMs(start!));
+
 function SlotList(props: {
   readonly schedule: string;
   readonly timeZone: string;
@@ -114,19 +116,28 @@ function SlotList(props: {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const list = useRpc(SlotService.method.listSlots, { schedule, days: DAYS });
   useRepeat(list.reload, POLL_MS);
-  const shown = list.data?.data.filter(
-    ({ start, end }) => isShown(localDate(timestampDate(start!), timeZone)) && timestampMs(end!) > Date.now(),
-  );
+  const columns = columnsFor(schedule, timeZone, mayChange);
   return (
-    <ListView
-      query={{ ...list, data: shown && { data: shown } }}
-      quiet
-      label="Slots"
-      isList
-      columns={columnsFor(schedule, timeZone, mayChange)}
-      keyOf={({ start }) => String(timestampMs(start!))}
-      empty={<Empty title="No slots with a capacity in this week" />}
-    />
+    <QueryView query={list} quiet>
+      {({ data }) => {
+        const upcoming = data.filter(({ end }) => timestampMs(end!) > Date.now());
+        const byDay = Map.groupBy(upcoming, ({ start }) => localDate(timestampDate(start!), timeZone));
+        const days = [...byDay].filter(([date]) => isShown(date));
+        if (days.length === 0) return <Empty title="No slots with a capacity in this week" />;
+        return (
+          <div class="stack slots-by-day">
+            {days.map(([date, slots]) => {
+              const title = dayText(date, "full");
+              return (
+                <Section key={date} title={title}>
+                  <Table isList label={`Slots on ${title}`} columns={columns} rows={slots} keyOf={keyOf} />
+                </Section>
+              );
+            })}
+          </div>
+        );
+      }}
+    </QueryView>
   );
 }
 
@@ -138,9 +149,9 @@ function weekText(first: string): string {
 
 function columnsFor(schedule: string, timeZone: string, mayChange: boolean): readonly Column<LimitedSlot>[] {
   // The name of the zone distinguishes the two slots of a repeated hour.
-  const toMinute = { ...WEEKDAY_FORMAT, ...CLOCK_FORMAT, timeZone, timeZoneName: "short" } as const;
-  const format = new Intl.DateTimeFormat(undefined, toMinute);
-  const timeOf = ({ start, end }: LimitedSlot) => format.formatRange(timestampDate(start!), timestampDate(end!));
+  const hours = { ...CLOCK_FORMAT, timeZone, timeZoneName: "short" } as const;
+  const timeOf = ({ start, end }: LimitedSlot, day: Intl.DateTimeFormatOptions = {}) =>
+    new Intl.DateTimeFormat(undefined, { ...day, ...hours }).formatRange(timestampDate(start!), timestampDate(end!));
   const columns: readonly Column<LimitedSlot>[] = [
     { header: "Slot", selfEvident: true, cell: (slot) => <strong class="slot-time">{timeOf(slot)}</strong> },
     { header: "State", selfEvident: true, cell: (slot) => <StateBadge slot={slot} /> },
@@ -164,7 +175,7 @@ function columnsFor(schedule: string, timeZone: string, mayChange: boolean): rea
     selfEvident: true,
     align: "end",
     cell: (slot) => {
-      const time = timeOf(slot);
+      const time = timeOf(slot, WEEKDAY_FORMAT);
       return (
         <DialogButton label={`Change capacity of ${time}`} dialog={<CapacityDialog {...{ schedule, slot, time }} />}>
           Change

@@ -161,9 +161,13 @@ export function DayRange({ now }: { readonly now: string }) {
   );
 }
 
-const DAY_FORMATS = { medium: { dateStyle: "medium" }, short: { month: "short", day: "numeric" } } as const;
+const DAY_FORMATS = {
+  full: { dateStyle: "full" },
+  medium: { dateStyle: "medium" },
+  short: { month: "short", day: "numeric" },
+} as const;
 
-/** Formats a day such as `2026-11-01` for the browser's locale, with or without the year. */
+/** Formats a day such as `2026-11-01` for the browser's locale: with the weekday, with the year, or without both. */
 export function dayText(day: string, length: keyof typeof DAY_FORMATS): string {
   return new Intl.DateTimeFormat(undefined, { ...DAY_FORMATS[length], timeZone: "UTC" }).format(new Date(day));
 }
