@@ -88,6 +88,63 @@ describeDashboard(
       expect(await viewer.getByRole("button", { name: "Edit" }).count()).toBe(0);
     });
 
+    test("are assigned on a shipment's page, which adds the shipment to the end of their run", async () => {
+      const workspace = await dashboard.service.addWorkspace();
+      const { apiKey, id } = workspace;
+      const as = dashboard.service.as(apiKey);
+      const { id: courier } = await data(as.createCourier({ name: "Ada Byron", phone: "+12125550123" }));
+      await as.createCourier({ name: "Grace Hopper" });
+      const [first, second, other] = await Promise.all(
+        Array.from({ length: 3 }, async () => {
+          const { reference } = await bookAnd(dashboard.service, apiKey, ["pay"]);
+          return reference as string;
+        }),
+      );
+      await as.assignCourier({ courier, shipments: [{ shipment: first, sequence: 4 }] });
+      const page = await open(workspace, `/shipments/${second}`);
+      await chooseMore(page, "Assign courier");
+      await expectWellShown(page, "shipment-assign");
+      await pressInDialog(page, "Assign courier");
+      await page.getByText("Choose a courier.").waitFor();
+      await page.getByLabel("Courier", { exact: true }).selectOption("Ada Byron");
+      await pressInDialog(page, "Assign courier");
+      await page.getByText("1 shipment is assigned.").waitFor();
+      await page.locator(".stops").getByRole("link", { name: "Ada Byron" }).waitFor();
+      const assigned = await data(as.getShipment({ shipment: second }));
+      expect(assigned.courier).toEqual({
+        name: "Ada Byron",
+        phone: "+12125550123",
+        vehicle: null,
+        external_id: null,
+        courier_id: courier,
+        sequence: 5,
+      });
+      expect(await data(as.getRun({ courier }))).toEqual({
+        courier,
+        courier_name: "Ada Byron",
+        workspace_name: "Test",
+        time_zone: "UTC",
+        shipments: [await data(as.getShipment({ shipment: first })), assigned],
+        can_reorder: false,
+        wants_location: true,
+      });
+
+      await page.goto(`/w/${id}/shipments/${other}`);
+      await chooseMore(page, "Assign courier");
+      await page.getByRole("button", { name: "Courier not in the list" }).click();
+      await page.getByLabel("Name").fill("Mary Jackson");
+      await pressInDialog(page, "Save courier");
+      await page.locator(".stops").getByText("Mary Jackson").waitFor();
+      expect((await data(as.getShipment({ shipment: other }))).courier).toEqual({
+        name: "Mary Jackson",
+        phone: null,
+        vehicle: null,
+        external_id: null,
+        courier_id: null,
+        sequence: null,
+      });
+    });
+
     test("have a link that is shown once, opens their page and can be revoked", async () => {
       const workspace = await dashboard.service.addWorkspace();
       const as = dashboard.service.as(workspace.apiKey);

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -19,8 +20,8 @@ const ORDERS = { window: byWindow, nearest: byNearest };
 type OrderName = keyof typeof ORDERS;
 
 /** Assigns a courier to shipments. Proposes an order of the stops, which follow the courier's other stops. */
-export function AssignDialog(props: Omit<ActDialogProps, "act">) {
-  const { shipments, others = 0, close } = props;
+export function AssignDialog(props: Omit<ActDialogProps, "act"> & { readonly children?: ComponentChildren }) {
+  const { shipments, others = 0, close, children } = props;
   const [courier, setCourier] = useState("");
   const [order, setOrder] = useState<OrderName>("window");
   const ordered = useMemo(() => ORDERS[order](shipments), [order, shipments]);
@@ -58,6 +59,7 @@ export function AssignDialog(props: Omit<ActDialogProps, "act">) {
     >
       {others > 0 && <p>{others} of the selected shipments will not change.</p>}
       <CourierField courier={courier} choose={setCourier} />
+      {children}
       {shipments.length > 1 && (
         <SelectField
           name="order"

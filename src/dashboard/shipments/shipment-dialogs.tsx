@@ -1,11 +1,12 @@
 import type { ComponentType } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
 import { PaymentStatus, ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import type { Problem } from "../api/problem.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog, RpcDialog } from "../ui/dialog.tsx";
 import { choicesOf, TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
@@ -13,6 +14,8 @@ import { Form } from "../ui/form.tsx";
 import { moneyText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Money } from "../ui/values.tsx";
+import { AssignDialog } from "./assign-dialog.tsx";
+import { useCouriers } from "./courier-run.ts";
 import { ATTEMPT_REASONS, VERIFICATIONS } from "./delivery-choices.ts";
 import { routeTextOf } from "./route.ts";
 import { blocksRefund, CANCEL_REASONS, StateBadge } from "./shipment-badge.tsx";
@@ -43,21 +46,7 @@ const DIALOGS: Readonly<Record<Step, ComponentType<StepProps>>> = {
   "Record late payment": PaymentDialog,
   "Mark as picked up": AdvanceDialog,
   "Mark as delivered": AdvanceDialog,
-  "Assign courier": ({ shipment, own }) => (
-    <RpcDialog
-      {...own}
-      method={method.setCourier}
-      submit="Save courier"
-      fields={{
-        name: "Name",
-        phone: { label: "Phone", hint: "With country code, such as +12125550123" },
-        vehicle: "Vehicle",
-        externalId: { label: "External ID", hint: "From your own system" },
-      }}
-      values={shipment.courier ?? {}}
-      done="Courier saved."
-    />
-  ),
+  "Assign courier": AssignSingleDialog,
   "Remove courier": ({ own }) => (
     <RpcDialog {...own} method={method.removeCourier} done="Courier removed.">
       <p>The shipment then has no courier until another one is assigned.</p>
@@ -175,6 +164,35 @@ function AdvanceDialog({ shipment, own }: StepProps) {
           : `Confirm that it was delivered to ${shipment.dropoffAddress}. After that, it can no longer be changed.`}
       </p>
     </RpcDialog>
+  );
+}
+
+/** Assigns one of the workspace's couriers, or a courier who is typed because the list does not contain them. */
+function AssignSingleDialog({ shipment, own }: StepProps) {
+  const shipments = useMemo(() => [shipment], [shipment]);
+  const [isUnlisted, setUnlisted] = useState(false);
+  const { data: listed } = useCouriers();
+  if (!isUnlisted && listed?.length !== 0) {
+    return (
+      <AssignDialog shipments={shipments} close={own.close}>
+        <Button onClick={() => setUnlisted(true)}>Courier not in the list</Button>
+      </AssignDialog>
+    );
+  }
+  return (
+    <RpcDialog
+      {...own}
+      method={method.setCourier}
+      submit="Save courier"
+      fields={{
+        name: "Name",
+        phone: { label: "Phone", hint: "With country code, such as +12125550123" },
+        vehicle: "Vehicle",
+        externalId: { label: "External ID", hint: "From your own system" },
+      }}
+      values={shipment.courier?.courierId === undefined ? shipment.courier : {}}
+      done="Courier saved."
+    />
   );
 }
 
