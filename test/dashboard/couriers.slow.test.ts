@@ -72,6 +72,9 @@ describeDashboard(
       await page.getByRole("link", { name: "Ada Byron" }).click();
       const stops = rowsOf(page, "Shipments").locator(".row-link code");
       await expect.poll(() => stops.allTextContents()).toEqual([first, second, third]);
+      await expect
+        .poll(() => rowsOf(page, "Shipments").first().getByRole("cell").allTextContents())
+        .toEqual(["1", expect.stringMatching(/^1 Times Square, New York.*Waiting/), first, "To pick up"]);
       await expectWellShown(page, "courier");
       for (const _ of ["picked up", "delivered"]) await as.advanceShipment({ shipment: first });
       await expect.poll(() => stops.allTextContents()).toEqual([second, third]);

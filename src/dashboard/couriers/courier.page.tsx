@@ -30,7 +30,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { type Column, ListView, rowActions } from "../ui/table.tsx";
 import "./couriers.css";
 
-const RUN = { columns: ["shipment", "stop", "state", "pickup", "dropoff", "route"] } as const;
+const RUN = { columns: ["stop", "nextStop", "shipment", "state"] } as const;
 
 interface CourierProps {
   readonly courier: CourierProfile;

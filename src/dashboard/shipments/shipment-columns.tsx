@@ -18,6 +18,7 @@ import { STAGES } from "./delivery-choices.ts";
 import { isAhead, useLateness } from "./lateness.ts";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
+import { nextStopOf } from "./stop-order.ts";
 import { dateText, hoursText, windowOf, windowText } from "./windows.ts";
 import "./zone-chip.css";
 
@@ -140,6 +141,12 @@ const COLUMNS = {
     ),
   },
   eta: { header: "ETA", cell: (shipment) => <Eta shipment={shipment} /> },
+  nextStop: {
+    header: "Next stop",
+    clips: "wide",
+    selfEvident: true,
+    cell: (shipment) => <NextStop shipment={shipment} />,
+  },
   stop: {
     header: "Stop",
     align: "end",
@@ -212,8 +219,9 @@ interface EndProps {
 }
 
 /** An address and its zone, which stays visible if the address is cut off. */
-function Address({ sign, end, shipment }: EndProps & { readonly sign?: string }) {
-  const text = shipment[`${end}Address`];
+function Address(props: EndProps & { readonly sign?: string; readonly contact?: string | undefined }) {
+  const { sign, contact, end, shipment } = props;
+  const text = (contact ? `${contact}, ` : "") + shipment[`${end}Address` as const];
   return (
     <span class="address" title={text}>
       {sign && `${sign} `}
@@ -248,6 +256,19 @@ function WindowLines({ end, shipment }: EndProps) {
       ) : (
         <Line isMinor text={day} title={title} />
       )}
+    </>
+  );
+}
+
+/** Shows the person and address of the next stop, and its window or how long the shipment has waited. Red if late. */
+function NextStop({ shipment }: { readonly shipment: Shipment }) {
+  const { end, contact, window } = nextStopOf(shipment);
+  const { isLate, waited } = useLateness(end, shipment);
+  const time = window && (isLate ? "Late: " : "") + windowText(windowOf(window), window.timeZone);
+  return (
+    <>
+      <Address {...{ end, shipment, contact }} />
+      <span class={isLate ? "line late" : "line minor"}>{time ?? waited}</span>
     </>
   );
 }

@@ -1,14 +1,26 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { LatLng } from "../map/map-geometry.ts";
-import { pointAt } from "./route.ts";
+import { type End, pointAt } from "./route.ts";
 
 const RADIANS = Math.PI / 180;
 
-/** Returns the window and location of a shipment's next stop: its pickup, or its dropoff once it is in transit. */
+/** Returns a shipment's next stop: its pickup, or its dropoff once it is in transit. */
 export function nextStopOf(shipment: Shipment) {
-  const end = shipment.status === ShipmentStatus.IN_TRANSIT ? "dropoff" : "pickup";
-  return { window: shipment[`${end}Window`], address: shipment[`${end}Address`], at: pointAt(shipment, end) };
+  const end: End = shipment.status === ShipmentStatus.IN_TRANSIT ? "dropoff" : "pickup";
+  return {
+    end,
+    contact: contactNameOf(end, shipment),
+    window: shipment[`${end}Window` as const],
+    address: shipment[`${end}Address` as const],
+    at: pointAt(shipment, end),
+  };
+}
+
+/** Returns the name of the person at the pickup or dropoff, if known. */
+export function contactNameOf(end: End, shipment: Shipment): string | undefined {
+  const { pickupContactName, recipientName, customer } = shipment;
+  return end === "pickup" ? pickupContactName : (recipientName ?? customer?.name);
 }
 
 function startOf(shipment: Shipment): number {

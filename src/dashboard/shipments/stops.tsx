@@ -10,6 +10,7 @@ import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
 import { isAhead, useLateness } from "./lateness.ts";
 import { Photo } from "./proof.tsx";
 import type { End } from "./route.ts";
+import { contactNameOf } from "./stop-order.ts";
 import { windowOf, windowText } from "./windows.ts";
 
 /** Number of decimals of coordinates, which is a precision of about a meter. */
@@ -59,7 +60,7 @@ function LastAttempt({ shipment }: { readonly shipment: Shipment }) {
 
 function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
   const isPickup = end === "pickup";
-  const name = isPickup ? shipment.pickupContactName : (shipment.recipientName ?? shipment.customer?.name);
+  const name = contactNameOf(end, shipment);
   const instructions = shipment[`${end}Instructions` as const];
   const window = shipment[`${end}Window` as const];
   const eta = shipment[`${end}Eta` as const];
