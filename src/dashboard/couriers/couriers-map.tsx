@@ -16,10 +16,11 @@ export function CouriersMap({ couriers }: { readonly couriers: readonly CourierP
   return (
     <ClusterMap
       label="Locations of couriers"
-      tone="dropoff"
+      tone="courier"
       marks={marks}
       inView={inView}
       nameOf={({ count, members }) => (count === 1 ? members()[0]!.name : `${numberText(count)} couriers`)}
+      textOf={({ name }) => initialsOf(name)}
       colorOf={({ figures }) => (figures!.late > 0 ? "attention" : "active")}
       card={(members) => (
         <ul>
@@ -37,4 +38,10 @@ export function CouriersMap({ couriers }: { readonly couriers: readonly CourierP
       )}
     />
   );
+}
+
+/** Returns the first letters of the first and the last word of a name. */
+function initialsOf(name: string): string {
+  const letters = name.match(/(?<!\S)\S/gu) ?? [];
+  return [letters[0], letters.slice(1).at(-1)].join("").toUpperCase();
 }

@@ -16,10 +16,12 @@ interface ClusterMapProps<T> {
   readonly inView: readonly LatLng[];
   /** Location of the courier, if known. */
   readonly courier?: LatLng | undefined;
-  /** Whether the marks are pickups or dropoffs, which determines their style. */
-  readonly tone: "pickup" | "dropoff";
+  /** Style of the marks: pickups, dropoffs, or couriers and their next stops. */
+  readonly tone: "pickup" | "dropoff" | "courier";
   /** Returns the name of a cluster, such as `3 shipments`. */
   readonly nameOf: (cluster: Cluster<T>) => string;
+  /** Returns the text on a single mark. Counts of clusters then begin with a sign that tells them from these texts. */
+  readonly textOf?: (member: T) => string | number | undefined;
   /** Returns the color of a single mark. Clusters use the map's color. */
   readonly colorOf: (member: T) => Tone;
   /** Called to open a single mark. If omitted, the mark's card is shown. */
@@ -74,6 +76,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
             key={cluster.key}
             cluster={cluster}
             name={props.nameOf(cluster)}
+            text={textOn(cluster, props.textOf)}
             colour={cluster.count === 1 ? props.colorOf(cluster.members()[0]!) : ""}
             isReached={focus.isReached(cluster, i)}
             isOpen={isOnePoint(cluster) ? cluster === open : undefined}
@@ -88,6 +91,10 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
       )}
     </CoverageMap>
   );
+}
+
+function textOn<T>({ count, members }: Cluster<T>, textOf: ClusterMapProps<T>["textOf"]) {
+  return count === 1 ? textOf?.(members()[0]!) : (textOf ? "×" : "") + numberText(count);
 }
 
 /** Tracks the cluster whose card is open, until the cluster disappears or an input changes. */
@@ -115,6 +122,7 @@ function isOnePoint({ worldSize }: Cluster<unknown>): boolean {
 function MarkButton(props: {
   readonly cluster: Cluster<unknown>;
   readonly name: string;
+  readonly text: string | number | undefined;
   readonly colour: Tone | "";
   readonly isReached: boolean;
   /** Whether the mark's card is open, or `undefined` if there is no card. */
@@ -130,11 +138,12 @@ function MarkButton(props: {
         data-key={key}
         data-own-keys
         tabIndex={props.isReached ? 0 : -1}
-        aria-label={props.name}
+        // The accessible name must contain the visible text.
+        aria-label={count === 1 && props.text !== undefined ? `${props.text} ${props.name}` : props.name}
         aria-expanded={props.isOpen}
         onClick={props.choose}
       >
-        {count > 1 && numberText(count)}
+        {props.text}
       </button>
     </li>
   );
