@@ -3,7 +3,15 @@ import { data } from "../support/answers.ts";
 import { bookAnd } from "../support/bookings.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { startService, type TestWorkspace } from "../support/service.ts";
-import { chooseMore, describeDashboard, expectWellShown, openAsMember, pressInDialog, rowsOf } from "./browser.ts";
+import {
+  chooseMore,
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  pressInDialog,
+  rowsOf,
+  untilMapDrawn,
+} from "./browser.ts";
 
 describeDashboard(
   "couriers",
@@ -62,32 +70,44 @@ describeDashboard(
       }
       await as.assignCourier({ courier, shipments });
       const [second, third, first] = shipments.map(({ shipment }) => shipment as string);
+      const { reference: unordered } = await bookAnd(service, apiKey, ["pay"]);
+      await as.setCourier({ shipment: unordered, courier_id: courier });
+      // The service lists a stop that is left from an earlier day before the others.
+      const aged =
+        "update shipment set created_at = now() - interval '2 days' where workspace_id = ? and reference = ?";
+      await service.app.em.execute(aged, [workspace.id, unordered]);
       const page = await open(workspace);
       const cells = rowsOf(page, "Couriers").nth(1).getByRole("cell");
       await expect
         .poll(() => cells.allTextContents())
-        .toEqual(["Ada Byron", "+12125550123", "Cargo bike", "3", "0", "0", "—"]);
+        .toEqual(["Ada Byron", "+12125550123", "Cargo bike", "4", "1", "0", "—"]);
       await expectWellShown(page, "couriers");
 
       await page.getByRole("link", { name: "Ada Byron" }).click();
       const stops = rowsOf(page, "Shipments").locator(".row-link code");
-      await expect.poll(() => stops.allTextContents()).toEqual([first, second, third]);
+      await expect.poll(() => stops.allTextContents()).toEqual([first, second, third, unordered]);
       await expect
         .poll(() => rowsOf(page, "Shipments").first().getByRole("cell").allTextContents())
         .toEqual(["1", expect.stringMatching(/^1 Times Square, New York.*Waiting/), first, "To pick up"]);
+      expect(await page.locator("tr.group").allTextContents()).toEqual(["Not in order yet"]);
+      expect(await page.locator("tr.group + tr code").textContent()).toBe(unordered);
+      await untilMapDrawn(page);
+      const mark = page.getByRole("list", { name: "In view, largest first" }).getByRole("button");
+      await expect.poll(() => mark.allTextContents()).toEqual(["×4"]);
       await expectWellShown(page, "courier");
       for (const _ of ["picked up", "delivered"]) await as.advanceShipment({ shipment: first });
-      await expect.poll(() => stops.allTextContents()).toEqual([second, third]);
-      await expect.poll(() => page.locator(".figures dd.value").allTextContents()).toEqual(["2", "0", "1", "—"]);
+      await expect.poll(() => stops.allTextContents()).toEqual([second, third, unordered]);
+      await expect.poll(() => page.locator(".figures dd.value").allTextContents()).toEqual(["3", "1", "1", "—"]);
       await as.reportPlaces({ places: [{ shipment: second, lat: 40.7, lng: -73.98 }] });
       await page.goBack();
-      const mark = page.getByRole("button", { name: "Ada Byron" });
-      await mark.click();
-      await page.getByText("2 left, seen").waitFor();
+      const location = page.getByRole("button", { name: "Ada Byron" });
+      await expect.poll(() => location.textContent()).toBe("AB");
+      await location.click();
+      await page.getByText("3 left, seen").waitFor();
       await expectWellShown(page, "couriers-map");
 
       const viewer = await open(workspace, `/couriers/${courier}`, "viewer");
-      await expect.poll(() => rowsOf(viewer, "Shipments").count()).toBe(2);
+      await expect.poll(() => rowsOf(viewer, "Shipments").locator("code").count()).toBe(3);
       expect(await viewer.getByRole("button", { name: "Edit" }).count()).toBe(0);
     });
 

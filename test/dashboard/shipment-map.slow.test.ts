@@ -166,6 +166,15 @@ describeDashboard("the shipment map", (dashboard) => {
     await page.getByText("No shipments in transit").waitFor();
   });
 
+  test("shows the dropoffs of shipments in transit", async () => {
+    const { own, references } = await addBooked([PICKUPS[0]]);
+    for (const step of ["pay", "advance"] as const) await takeStep(dashboard.service, own.apiKey, references[0]!, step);
+    const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
+    await page.getByRole("application", { name: /^Pickup locations/ }).waitFor();
+    await page.getByRole("link", { name: /^In transit/ }).click();
+    await page.getByRole("application", { name: /^Dropoff locations/ }).waitFor();
+  });
+
   test("shows shipments at one location on one card, with links to their pages and back", async () => {
     const { own, references } = await addBooked();
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });

@@ -71,6 +71,7 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
               query={run}
               view={RUN}
               mapOf={id}
+              isRun
               courier={courier.figures?.place}
               empty={
                 <Empty title="No stops left" link={{ label: "Show unassigned shipments", href: unassignedHref() }}>

@@ -7,10 +7,19 @@ import { numberText } from "../ui/format.ts";
 import { stateOf } from "../ui/shipment-states.ts";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { AlertOrState } from "./shipment-badge.tsx";
+import { nextStopOf } from "./stop-order.ts";
+
+/** Stops on a map. Next stops are pickups, or dropoffs of shipments in transit. */
+type ShownEnd = End | "next";
+
+const LABELS: Readonly<Record<ShownEnd, string>> = {
+  next: "Next stops",
+  pickup: "Pickup locations",
+  dropoff: "Dropoff locations",
+};
 
 export interface EndsProps {
-  /** Whether the map shows pickups or dropoffs. */
-  readonly end: End;
+  readonly end: ShownEnd;
   readonly shipments: readonly Shipment[];
   /** Filters used to load the shipments. */
   readonly of: string;
@@ -19,23 +28,24 @@ export interface EndsProps {
   readonly open?: ((shipment: Shipment) => void) | undefined;
 }
 
-/** A map of the shipments' pickups or dropoffs, with nearby marks clustered. */
+/** A map of the shipments' stops, with nearby marks clustered. Next stops show their number in the run. */
 export function Ends({ end, shipments, of, courier, open }: EndsProps) {
   const marks = useMemo(
-    () => shipments.map((it) => ({ ...pointAt(it, end), key: it.reference, of: it })),
+    () => shipments.map((it) => ({ ...pointAt(it, endOf(it, end)), key: it.reference, of: it })),
     [shipments, end],
   );
   // The map moves only when the filters change, not for new bookings or the other end.
   const inView = useMemo(() => shipments.flatMap((it) => ENDS.map((each) => pointAt(it, each))), [of]);
   return (
     <ClusterMap
-      label={end === "pickup" ? "Pickup locations" : "Dropoff locations"}
-      tone={end}
+      label={LABELS[end]}
+      tone={end === "next" ? "courier" : end}
       marks={marks}
       inView={inView}
       courier={courier}
       open={open}
       nameOf={({ count, members }) => (count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`)}
+      textOf={(it) => (end === "next" ? it.courier?.sequence : undefined)}
       colorOf={(shipment) => stateOf(shipment)[1]}
       card={(members, count) => (
         <>
@@ -53,7 +63,7 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
   );
 }
 
-function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly end: End }) {
+function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly end: ShownEnd }) {
   const { reference, customer } = shipment;
   return (
     <>
@@ -64,7 +74,11 @@ function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly
         <AlertOrState {...shipment} />
       </p>
       <p>{customer?.name}</p>
-      <p class="minor">{shipment[`${end}Address`]}</p>
+      <p class="minor">{shipment[`${endOf(shipment, end)}Address` as const]}</p>
     </>
   );
+}
+
+function endOf(shipment: Shipment, end: ShownEnd): End {
+  return end === "next" ? nextStopOf(shipment).end : end;
 }

@@ -10,6 +10,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { Spinner } from "../ui/page.tsx";
 import { ListView, type Order, type TableProps } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
+import { isUnordered } from "./courier-run.ts";
 import { countText } from "./newest-shipments.ts";
 import { SelectionBar, useActs } from "./selection.tsx";
 import { type ColumnId, useShipmentColumns, WithZones } from "./shipment-columns.tsx";
@@ -21,7 +22,9 @@ interface ShipmentListProps {
   readonly order?: Order;
   /** Filters of the list, if a map is shown beside it. */
   readonly mapOf?: string | undefined;
-  /** Location of the courier who has all shipments, shown on the map. */
+  /** Whether the shipments are a courier's run. Its map shows the next stops and their numbers. */
+  readonly isRun?: boolean;
+  /** Location of the courier of a run, shown on the map. */
   readonly courier?: LatLng | undefined;
   /** Number of shipments on all pages, or `undefined` while unknown. */
   readonly listed?: ShipmentCount | undefined;
@@ -38,7 +41,7 @@ const ShipmentPage = lazily(
 const LazyMap = lazily(() => import("./shipment-map.tsx"), "MapBeside", <Spinner label="Loading the map" />);
 
 export function ShipmentList(props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">) {
-  const { view, mapOf, courier, listed, ...list } = props;
+  const { view, mapOf, isRun = false, courier, listed, ...list } = props;
   // Filters of the displayed rows. They differ from `mapOf` until the new rows have loaded.
   const shownOf = useRef(mapOf);
   if (!list.query.isLoading) shownOf.current = mapOf;
@@ -50,6 +53,7 @@ export function ShipmentList(props: ShipmentListProps & Pick<TableProps<Shipment
         label="Shipments"
         isList
         columns={useShipmentColumns(view)}
+        groupOf={isRun ? (shipment) => (isUnordered(shipment) ? "Not in order yet" : undefined) : undefined}
         keyOf={({ reference }) => reference}
         href={({ reference }) => paths.shipment({ reference })}
         opened={{
@@ -61,7 +65,7 @@ export function ShipmentList(props: ShipmentListProps & Pick<TableProps<Shipment
             ? undefined
             : (shipments, peek) => (
                 <LazyMap
-                  {...{ shipments, listed, courier }}
+                  {...{ shipments, listed, isRun, courier }}
                   of={shownOf.current ?? mapOf}
                   open={peek && (({ reference }) => peek.open(reference))}
                 />

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
+import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
@@ -13,7 +14,7 @@ import { LinkChoice } from "../ui/days.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { QueryView } from "../ui/page.tsx";
 import { countedText, loadShipments, MAX_LOADED, type ShipmentFilters } from "./newest-shipments.ts";
-import type { End } from "./route.ts";
+import { type End, ENDS } from "./route.ts";
 import type { EndsProps } from "./shipment-ends.tsx";
 import "./shipment-map.css";
 
@@ -71,9 +72,11 @@ export function MapBeside(
   props: Omit<EndsProps, "end"> & {
     /** Number of shipments on all pages of the list, or `undefined` while unknown. */
     readonly listed: ShipmentCount | undefined;
+    readonly isRun: boolean;
   },
 ) {
-  const { listed, ...ends } = props;
+  const { listed, isRun, ...ends } = props;
+  const end = useEnd();
   const { length } = ends.shipments;
   return (
     <div class="map-beside">
@@ -83,30 +86,27 @@ export function MapBeside(
             {numberText(length)} of {countedText(listed)} are on the map: those of this page.
           </p>
         )}
-        <EndChoice />
+        {isRun ? <p class="minor">Next stop of each shipment</p> : <EndChoice />}
       </div>
-      <Ends end={useEnd()} {...ends} />
+      <Ends end={isRun ? "next" : end} {...ends} />
     </div>
   );
 }
 
+/** Returns the end that the map shows, by default the one that is ahead. */
 function useEnd(): End {
-  return useLocation().query.get("end") === "dropoff" ? "dropoff" : "pickup";
+  const { query } = useLocation();
+  const isInTransit = query.get("status") === String(ShipmentStatus.IN_TRANSIT);
+  return ENDS.find((end) => end === query.get("end")) ?? (isInTransit ? "dropoff" : "pickup");
 }
 
+const END_CHOICES = [
+  ["pickup", "Pickups"],
+  ["dropoff", "Dropoffs"],
+] as const;
+
 function EndChoice() {
-  const end = useEnd();
-  return (
-    <LinkChoice
-      label="Which end"
-      name="end"
-      current={end === "pickup" ? "" : end}
-      choices={[
-        ["", "Pickups"],
-        ["dropoff", "Dropoffs"],
-      ]}
-    />
-  );
+  return <LinkChoice label="Which end" name="end" current={useEnd()} choices={END_CHOICES} />;
 }
 
 function shownText(count: number, isWhole: boolean): string {

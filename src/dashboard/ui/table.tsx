@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
-import type { ComponentChildren, RefObject } from "preact";
+import { type ComponentChildren, Fragment, type RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { useRpc, type Query } from "../api/use-query.ts";
 import { withQuery } from "../routes/paths.ts";
@@ -58,6 +58,8 @@ export interface TableProps<T> {
   /** Returns a row's unique key. Its `id` by default. */
   readonly keyOf?: (row: T) => string;
   readonly href?: (row: T) => string;
+  /** Returns the heading of a row's group, shown where it changes. */
+  readonly groupOf?: ((row: T) => string | undefined) | undefined;
   /** Whether rows stay on one line on wide screens, below a sticky heading. */
   readonly isList?: boolean;
   readonly selection?: Selection<T> | undefined;
@@ -78,7 +80,7 @@ export interface TableProps<T> {
  * On narrow screens each row becomes a block that repeats the headings its values need.
  */
 export function Table<T>(props: TableProps<T>) {
-  const { columns, href, rows, selection, peek, keyOf = idOf } = props;
+  const { columns, href, rows, selection, peek, keyOf = idOf, groupOf = () => undefined } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const select = useSelect(props);
   useRowKeys(props, body, select);
@@ -98,39 +100,52 @@ export function Table<T>(props: TableProps<T>) {
       <TableHead {...props} />
       <tbody role="rowgroup" ref={body}>
         {rows.map((row, index) => (
-          <tr
-            key={keyOf(row)}
-            role="row"
-            class={href && "leads"}
-            data-selected={selection?.has(row) || undefined}
-            aria-current={(peek?.key !== undefined && peek.key === keyOf(row)) || undefined}
-          >
-            {selection && (
-              <td role="cell" class="box">
-                <label>
-                  <input
-                    type="checkbox"
-                    aria-label={`Select ${selection.nameOf(row)}`}
-                    checked={selection.has(row)}
-                    onClick={(event) => select(index, event.shiftKey)}
-                    onKeyDown={({ key }) => key === "Enter" && linkOf(body.current, index)?.click()}
-                  />
-                </label>
-              </td>
-            )}
-            {columns.map((column, i) => (
-              <Cell
-                key={column.header}
-                {...{ column, row }}
-                isLead={i === leading}
-                href={i === leading ? href?.(row) : undefined}
-                open={peekAt(row)}
-              />
-            ))}
-          </tr>
+          <Fragment key={keyOf(row)}>
+            <GroupHeading name={groupOf(row)} before={index === 0 ? undefined : groupOf(rows[index - 1]!)} />
+            <tr
+              role="row"
+              class={href && "leads"}
+              data-selected={selection?.has(row) || undefined}
+              aria-current={(peek?.key !== undefined && peek.key === keyOf(row)) || undefined}
+            >
+              {selection && (
+                <td role="cell" class="box">
+                  <label>
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${selection.nameOf(row)}`}
+                      checked={selection.has(row)}
+                      onClick={(event) => select(index, event.shiftKey)}
+                      onKeyDown={({ key }) => key === "Enter" && linkOf(body.current, index)?.click()}
+                    />
+                  </label>
+                </td>
+              )}
+              {columns.map((column, i) => (
+                <Cell
+                  key={column.header}
+                  {...{ column, row }}
+                  isLead={i === leading}
+                  href={i === leading ? href?.(row) : undefined}
+                  open={peekAt(row)}
+                />
+              ))}
+            </tr>
+          </Fragment>
         ))}
       </tbody>
     </table>
+  );
+}
+
+function GroupHeading({ name, before }: { readonly name: string | undefined; readonly before: string | undefined }) {
+  if (name === undefined || name === before) return null;
+  return (
+    <tr role="row" class="group">
+      <td role="cell" colSpan={99}>
+        {name}
+      </td>
+    </tr>
   );
 }
 
@@ -300,11 +315,16 @@ type Body = HTMLTableSectionElement;
 
 /** Returns the index of the row that contains the focus, or -1. */
 function focusedRow(body: Body | null): number {
-  return [...(body?.rows ?? [])].findIndex((row) => row.contains(document.activeElement));
+  return rowsIn(body).findIndex((row) => row.contains(document.activeElement));
 }
 
 function linkOf(body: Body | null, index: number) {
-  return body?.rows[index]?.querySelector<HTMLElement>(".row-link");
+  return rowsIn(body)[index]?.querySelector<HTMLElement>(".row-link");
+}
+
+/** Returns the rows without headings of groups. */
+function rowsIn(body: Body | null): readonly HTMLElement[] {
+  return [...(body?.querySelectorAll<HTMLElement>("tr:not(.group)") ?? [])];
 }
 
 /** Loads the list page that the URL selects, for a `<ListView>`. */
