@@ -43,8 +43,12 @@ export const ACTS: readonly Act[] = [
     isFor: ({ status }) => status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
     note(shipments) {
       const paid = shipments.filter(({ status }) => status !== ShipmentStatus.PENDING);
-      const stays = "This cannot be undone.";
-      return paid.length === 0 ? stays : `${stays} ${totalText(paid)} will be refunded.`;
+      const { online = [], manual = [] } = Object.groupBy(paid, (it) => (it.paymentDetails ? "online" : "manual"));
+      return [
+        "This cannot be undone.",
+        ...(online.length > 0 ? [`${totalText(online)} will be refunded.`] : []),
+        ...(manual.length > 0 ? [`${totalText(manual)} must be refunded by you.`] : []),
+      ].join(" ");
     },
     send: (client, shipments, form, headers) =>
       client.batchCancelShipments(

@@ -222,7 +222,7 @@ function CancelDialog({ shipment, own }: StepProps) {
 }
 
 function refundOf({ paymentDetails }: Shipment): string {
-  if (paymentDetails === undefined) return "will be refunded.";
+  if (paymentDetails === undefined) return "must be refunded by you.";
   return blocksRefund(paymentDetails)
     ? "will be refunded once the dispute is decided."
     : "will be refunded automatically, less earlier refunds.";
