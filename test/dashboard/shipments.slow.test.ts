@@ -179,6 +179,9 @@ describeDashboard("shipments", (dashboard) => {
       ];
       await expect.poll(() => rows(page).first().getByRole("cell").allTextContents()).toEqual(texts);
       await expectWellShown(page, "shipments-in-transit");
+      await data(as.reportProgress({ shipment, dropoff_eta: new Date().toISOString() }));
+      await page.getByRole("link", { name: shipment }).click();
+      await page.locator(".stop .late", { hasText: "Expected" }).waitFor();
     });
 
     test("is sorted with the keyboard, with more options in a queue", async () => {

@@ -25,15 +25,31 @@ export function isAhead(end: End, { status }: Shipment): boolean {
  */
 function isLateAt(end: End, shipment: Shipment, now: Date, lateAfterMinutes: number): boolean {
   if (!isAhead(end, shipment)) return false;
-  const [window, eta] = [shipment[`${end}Window`], shipment[`${end}Eta`]];
-  const arrived = end === "pickup" ? DeliveryStage.AT_PICKUP : DeliveryStage.AT_DROPOFF;
-  if (window !== undefined) {
-    const { end: windowEnd } = windowOf(window);
-    return windowEnd < now || (shipment.stage !== arrived && eta !== undefined && windowEnd < timestampDate(eta));
-  }
+  const windowEnd = windowEndAt(end, shipment);
+  if (windowEnd !== undefined) return windowEnd < now || windowEnd < (etaAt(end, shipment) ?? now);
   const hasWindow = (shipment.pickupWindow ?? shipment.dropoffWindow) !== undefined;
   const ageMs = Number(now) - Number(timestampDate(shipment.createdAt!));
   return !hasWindow && ageMs > lateAfterMinutes * 60_000;
+}
+
+function windowEndAt(end: End, shipment: Shipment): Date | undefined {
+  const window = shipment[`${end}Window` as const];
+  return window && windowOf(window).end;
+}
+
+/** Returns the expected arrival, `undefined` after the arrival or if unknown. */
+function etaAt(end: End, shipment: Shipment): Date | undefined {
+  const eta = shipment[`${end}Eta` as const];
+  const hasArrived = shipment.stage === (end === "pickup" ? DeliveryStage.AT_PICKUP : DeliveryStage.AT_DROPOFF);
+  return hasArrived ? undefined : eta && timestampDate(eta);
+}
+
+/** Returns whether the expected arrival at an end has passed or misses the window there. */
+export function useMissedEta(end: End, shipment: Shipment): boolean {
+  const now = useNow();
+  const eta = etaAt(end, shipment);
+  if (eta === undefined || !isAhead(end, shipment)) return false;
+  return eta < now || (windowEndAt(end, shipment) ?? eta) < eta;
 }
 
 /** Returns whether a shipment is late at an end, and for how long it has waited there if it has no window. */

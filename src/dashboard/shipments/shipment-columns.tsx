@@ -13,9 +13,9 @@ import { dateOf, numberText } from "../ui/format.ts";
 import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { Column } from "../ui/table.tsx";
-import { Money, Time, useNow } from "../ui/values.tsx";
+import { Money, Time } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
-import { isAhead, useLateness } from "./lateness.ts";
+import { useLateness, useMissedEta } from "./lateness.ts";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { nextStopOf } from "./stop-order.ts";
@@ -275,16 +275,14 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
 
 /** Shows the expected arrival at the dropoff, in red if it has passed or misses the window. */
 function Eta({ shipment }: { readonly shipment: Shipment }) {
-  const { dropoffEta, dropoffWindow, stage } = shipment;
-  const now = useNow();
+  const { dropoffEta, dropoffWindow } = shipment;
+  const isMissed = useMissedEta("dropoff", shipment);
   const timeZone = useTimeZone();
   if (dropoffEta === undefined) return null;
   const eta = dateOf(dropoffEta);
-  const due = dropoffWindow && windowOf(dropoffWindow).end;
-  const isMissed = stage !== DeliveryStage.AT_DROPOFF && (eta < now || (due && due < eta));
   return (
     <>
-      <span class={isMissed && isAhead("dropoff", shipment) ? "line late" : "line"}>
+      <span class={isMissed ? "line late" : "line"}>
         <Time at={eta} />
       </span>
       <Line isMinor text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />

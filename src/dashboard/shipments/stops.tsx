@@ -7,7 +7,7 @@ import { Linked } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
-import { isAhead, useLateness } from "./lateness.ts";
+import { isAhead, useLateness, useMissedEta } from "./lateness.ts";
 import { Photo } from "./proof.tsx";
 import type { End } from "./route.ts";
 import { contactNameOf } from "./stop-order.ts";
@@ -66,6 +66,7 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
   const eta = shipment[`${end}Eta` as const];
   const point = [shipment[`${end}Lat` as const], shipment[`${end}Lng` as const]];
   const { isLate, waited } = useLateness(end, shipment);
+  const isMissed = useMissedEta(end, shipment);
   const ahead = isAhead(end, shipment);
   return (
     <div class="stop">
@@ -79,7 +80,7 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
       {!window && ahead && <p>As soon as possible</p>}
       {waited && <p class={isLate ? "late" : "minor"}>{waited}</p>}
       {ahead && eta && (
-        <p>
+        <p class={isMissed ? "late" : ""}>
           Expected <Time at={eta} /> <Time at={eta} exact />
         </p>
       )}
