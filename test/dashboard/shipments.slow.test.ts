@@ -490,6 +490,7 @@ describeDashboard("shipments", (dashboard) => {
           "Route of the shipment. Pickup at 40.758, -73.9855. Dropoff at 40.6782, -73.9442. " +
             "Zones: Bronx, Kings, New York, Queens, Richmond",
         );
+      expect(await page.locator(".page-header .own-line").innerText()).toBe("Ada Lovelace · $12.69 · order 7");
       const facts = await page.locator("dl").allInnerTexts();
       for (const fact of ["9.532 km", "2.5 kg", "order 7", "Ada Lovelace", "gate"]) {
         expect(facts.join("\n")).toContain(fact);

@@ -10,15 +10,16 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useLive } from "../api/live.ts";
 import { shownWith, useRepeat, useRpc, type Query } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
+import type { LatLng } from "../map/map-geometry.ts";
 import { noteRecentShipment } from "./newest-shipments.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
-import { CopyButton, Time } from "../ui/values.tsx";
+import { CopyButton, Money, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage, Section, QueryView } from "../ui/page.tsx";
 import { numberText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
 import { ProofSection } from "./proof.tsx";
-import { atEnds, pointAt } from "./route.ts";
+import { atEnds, ENDS, pointAt } from "./route.ts";
 import { recordItems } from "./record-fields.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
@@ -71,8 +72,8 @@ function Shown(props: {
         <Stops {...{ shipment, place }} />
         <ShipmentPayment shipment={shipment} connection={connection} />
         <ProofSection shipment={shipment} />
-        <Route {...{ shipment, place }} />
         <Details shipment={shipment} />
+        <Route {...{ shipment, place }} />
       </div>
       <div>
         <Section title="Price">
@@ -91,7 +92,22 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
       <StateBadge {...shipment} />
       <PaymentAlert {...shipment} />
       <EndedAt {...shipment} />
+      <Summary {...shipment} />
     </>
+  );
+}
+
+function Summary({ customer, total, currency, externalReference }: Shipment) {
+  return (
+    <p class="minor own-line">
+      {customer && (
+        <>
+          <a href={paths.customer({ customer: customer.id })}>{customer.name}</a> ·{" "}
+        </>
+      )}
+      <Money amount={total} currency={currency} />
+      {externalReference && ` · ${externalReference}`}
+    </p>
   );
 }
 
@@ -132,6 +148,13 @@ function Route({ shipment, place }: { readonly shipment: Shipment; readonly plac
   );
 }
 
+/** Number of decimals of coordinates, which is a precision of about a meter. */
+const DECIMALS = 5;
+
+function pointText({ lat, lng }: LatLng): string {
+  return `${lat.toFixed(DECIMALS)}, ${lng.toFixed(DECIMALS)}`;
+}
+
 function Details({ shipment }: { readonly shipment: Shipment }) {
   const { customer } = shipment;
   const notes = Object.entries(shipment.metadata);
@@ -148,6 +171,7 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
               </>
             ),
           ],
+          ["Coordinates", ENDS.map((end) => pointText(pointAt(shipment, end))).join(" → ")],
           ["Distance", `${numberText(shipment.distanceKm)} km`],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
           ...recordItems(shipment),

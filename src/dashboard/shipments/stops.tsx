@@ -13,9 +13,6 @@ import type { End } from "./route.ts";
 import { contactNameOf } from "./stop-order.ts";
 import { windowOf, windowText } from "./windows.ts";
 
-/** Number of decimals of coordinates, which is a precision of about a meter. */
-const DECIMALS = 5;
-
 interface StopsProps {
   readonly shipment: Shipment;
   /** Last reported location of the courier, if the shipment is in transit. */
@@ -64,7 +61,6 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
   const instructions = shipment[`${end}Instructions` as const];
   const window = shipment[`${end}Window` as const];
   const eta = shipment[`${end}Eta` as const];
-  const point = [shipment[`${end}Lat` as const], shipment[`${end}Lng` as const]];
   const { isLate, waited } = useLateness(end, shipment);
   const isMissed = useMissedEta(end, shipment);
   const ahead = isAhead(end, shipment);
@@ -94,10 +90,6 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
           {instructions}
         </p>
       )}
-      <details class="fold">
-        <summary>Coordinates</summary>
-        <code>{point.map((degrees) => degrees.toFixed(DECIMALS)).join(", ")}</code>
-      </details>
     </div>
   );
 }
