@@ -252,7 +252,7 @@ describeDashboard("shipment actions", (dashboard) => {
     await book(service, apiKey);
     await expect.poll(() => receiver.received.length).toBe(3);
     const page = await open(shipment);
-    await button(page, "Show deliveries").click();
+    await button(page, "Show webhook deliveries").click();
     const rows = rowsOf(page, "Webhook deliveries");
     await expect.poll(() => rows.count()).toBe(2);
     await expect

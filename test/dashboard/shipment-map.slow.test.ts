@@ -90,8 +90,8 @@ describeDashboard("the shipment map", (dashboard) => {
     await peek.waitFor();
     await page.keyboard.press("Escape");
     await peek.waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "Failed" }).click();
-    await page.getByText("No failed shipments").waitFor();
+    await page.getByRole("link", { name: "Failed payments" }).click();
+    await page.getByText("No failed payments").waitFor();
     await expect.poll(() => page.locator(".map").count()).toBe(0);
   });
 

@@ -103,7 +103,7 @@ describeDashboard("shipments", (dashboard) => {
       const totals = page.locator(".totals");
       await expect
         .poll(() => queues.getByRole("link").allTextContents())
-        .toEqual(["All", "To pay80", "To pick up1", "In transit0", "Refund due0", "Failed0"]);
+        .toEqual(["All", "To pay80", "To pick up1", "In transit0", "Refund due0", "Failed payments0"]);
       // Canceled shipments cost 0, as on the overview.
       const whole = "121 shipments · $1,027.89 without 40 cancelled";
       await expect.poll(() => totals.textContent()).toBe(whole);
@@ -150,7 +150,7 @@ describeDashboard("shipments", (dashboard) => {
       for (const [queue, done] of [
         ["In transit", "No shipments in transit"],
         ["Refund due", "No refunds due"],
-        ["Failed", "No failed shipments"],
+        ["Failed payments", "No failed payments"],
       ] as const) {
         await queues.getByRole("link", { name: queue }).click();
         await page.getByText(done).waitFor();
@@ -261,15 +261,15 @@ describeDashboard("shipments", (dashboard) => {
       const totals = page.locator(".totals");
       // No total is displayed if it would cover only the newest shipments.
       await expect.poll(() => totals.textContent()).toBe("1,000+ shipments");
-      await queue("Failed").focus();
+      await queue("Failed payments").focus();
       await page.keyboard.press("Enter");
       await rows(page).getByText(failed!).waitFor();
       await expect.poll(() => rows(page).count()).toBe(1);
       await rows(page).getByText("The card was declined.").waitFor();
       await expectWellShown(page, "shipments-failed");
       await takeStep(dashboard.service, own.apiKey, failed!, "cancel");
-      await page.getByText("No failed shipments").waitFor();
-      await expect.poll(() => queue("Failed").textContent()).toBe("Failed0");
+      await page.getByText("No failed payments").waitFor();
+      await expect.poll(() => queue("Failed payments").textContent()).toBe("Failed payments0");
     });
 
     test("is saved under a name, opened, renamed and deleted with the keyboard", async () => {

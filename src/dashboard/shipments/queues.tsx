@@ -79,12 +79,12 @@ const QUEUES: readonly View[] = [
     done: "No refunds due",
   },
   {
-    label: "Failed",
+    label: "Failed payments",
     filters: { failed: "true" },
     queue: "failed",
     columns: ["failure", "shipment", "customer", "bookedTotal"],
     order: "created_at desc",
-    done: "No failed shipments",
+    done: "No failed payments",
   },
 ];
 

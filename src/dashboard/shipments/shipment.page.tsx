@@ -224,7 +224,7 @@ function Happened({ events }: { readonly events: Query<ListShipmentEventsRespons
         isOpen ? (
           <a href={paths.webhooks()}>All webhooks</a>
         ) : (
-          <Button onClick={() => setOpen(true)}>Show deliveries</Button>
+          <Button onClick={() => setOpen(true)}>Show webhook deliveries</Button>
         )
       }
     >
