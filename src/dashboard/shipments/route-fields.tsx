@@ -11,6 +11,8 @@ import "./shipments.css";
 
 const LABELS: Readonly<Record<End, string>> = { pickup: "Pickup", dropoff: "Dropoff" };
 
+const CLICK = matchMedia("(pointer: coarse)").matches ? "Tap" : "Click";
+
 const OTHER: Readonly<Record<End, End>> = { pickup: "dropoff", dropoff: "pickup" };
 
 interface Props {
@@ -39,13 +41,14 @@ interface EndAddress {
  */
 export function RouteFields(props: Props) {
   const { route, change, hasSearch, outside } = props;
-  const [picked, setPicked] = useState<End>("pickup");
+  const [focused, setFocused] = useState<End>();
+  const picked = focused ?? (pointOf(route, "pickup") ? "dropoff" : "pickup");
   const ends = useEnds(props);
   const recent = useRecent(props.customer);
   return (
     <>
       {ENDS.map((end) => (
-        <div key={end} class="route-end" onFocusIn={() => setPicked(end)}>
+        <div key={end} class="route-end" onFocusIn={() => setFocused(end)}>
           <AddressField
             name={`${end}_address`}
             label={`${LABELS[end]} address`}
@@ -78,17 +81,18 @@ export function RouteFields(props: Props) {
       </div>
       <div>
         <CoverageMap
-          label={`Coverage map. Click to set the ${picked}`}
+          label={`Coverage map. ${CLICK} to set the ${picked}`}
           pickup={pointOf(route, "pickup")}
           dropoff={pointOf(route, "dropoff")}
           onPick={(point) => {
             void ends.choose(picked, point);
-            setPicked("dropoff");
+            setFocused(undefined);
           }}
           onMove={(end, point) => void ends.choose(end, point)}
         />
         <p class="hint">
-          Click the map to set the {picked}. You can paste both coordinates or a map link into one field.
+          {!pointOf(route, picked) && `${CLICK} the map to set the ${picked}. `}
+          You can paste both coordinates or a map link into one field.
         </p>
       </div>
     </>
