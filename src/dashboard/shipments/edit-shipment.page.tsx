@@ -114,7 +114,7 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
         </Section>
         <div>
           {isMoved && <TimesSection {...{ route, windows, quote, booked }} />}
-          <Section title="For your records">
+          <Section title="Delivery details">
             <RecordFields request={UpdateShipmentRequestSchema} from={from} />
           </Section>
         </div>
