@@ -159,7 +159,7 @@ function drawLayers(
         declutter: true,
         // Names of larger zones have precedence.
         renderOrder: (one, other) => sizeOf(other as Feature) - sizeOf(one as Feature),
-        style: (feature) => palette.zone(feature, inView()),
+        style: (feature, resolution) => palette.zone(feature, inView(), resolution),
         zIndex: 3,
       }),
     );

@@ -15,6 +15,9 @@ export type LayerTone = "zone" | "before" | "after" | "marked";
 
 export type Palette = ReturnType<typeof createPalette>;
 
+/** Minimum width of a zone per letter of its name, in pixels, for the name to be shown. Names may exceed narrow parts. */
+const ROOM_PER_LETTER = 6;
+
 /** Radius of a pin, in pixels. */
 const PIN_RADIUS = 13;
 const ARROW_RADIUS = 6;
@@ -37,6 +40,7 @@ export function createPalette(element: HTMLElement) {
         fill,
         stroke: halo,
         offsetY,
+        overflow: true,
         padding: [2, 4, 2, 4],
       });
   };
@@ -68,12 +72,14 @@ export function createPalette(element: HTMLElement) {
     }),
     country: (name: string) => new Style({ text: countryText(name) }),
     city: (name: string) => new Style({ image: dot, text: cityText(name) }),
-    /** Returns a zone's style. The name is shown if it fits in the visible part. */
-    zone(feature: FeatureLike, inView: Extent): Style[] {
+    /** Returns a zone's style. The name is shown if the zone is about as wide as the name. */
+    zone(feature: FeatureLike, inView: Extent, resolution: number): Style[] {
       const tone = tones[feature.get("tone") as LayerTone];
-      const geometry = labelPoint(feature.getGeometry() as Area, inView);
+      const area = feature.getGeometry() as Area;
+      const geometry = labelPoint(area, inView);
       const name = feature.get("name") as string | undefined;
       if (name === undefined || geometry === undefined) return [tone];
+      if (getWidth(largestOf(area).getExtent()) / resolution < name.length * ROOM_PER_LETTER) return [tone];
       return [tone, new Style({ geometry, text: zoneText(name), zIndex: 3 + tone.getZIndex()! })];
     },
     route: routeStyles(color),
