@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { IconButton } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
+import { Spinner } from "../ui/page.tsx";
 import { GROUND_CREDITS } from "./ground.ts";
 import { type LatLng, rounded, type Spot, type Zones } from "./map-geometry.ts";
 import { END_NAMES, MapPins, positionPins, type PointEnd, useMovingPin } from "./map-pins.tsx";
@@ -49,11 +50,10 @@ const ZOOM_STEP = 1.5;
  */
 export function ZoneMap(props: MapProps) {
   const { label, layers, marked, sketch, inView, onPick, onMove } = props;
-  const target = useRef<HTMLDivElement>(null);
+  const [target, scale] = [useRef<HTMLDivElement>(null), useRef<HTMLElement>(null)];
   const moving = useMovingPin();
   const points = (props.points ?? NONE).map((point) => moving.shownAs(point));
   const [pointed, setPointed] = useState("");
-  const scale = useRef<HTMLElement>(null);
   const pick = (spot: Spot) => {
     const point = onPick && view.current?.latLngAt(spot);
     if (point) onPick(rounded(point));
@@ -103,6 +103,7 @@ export function ZoneMap(props: MapProps) {
         <IconButton sign="⤢" label="Show all" onClick={() => view.current?.fit()} />
       </div>
       <span ref={scale} class="scale" aria-hidden="true" />
+      <Spinner label="Loading the map" />
       <small class="credits">{credits}</small>
       <figcaption aria-live="polite">{pointed}</figcaption>
     </figure>
