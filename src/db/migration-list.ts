@@ -96,4 +96,8 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128213002-delivery-reports-2.ts")).Migration20261128213002_delivery_reports_2,
   "20261128223521-grouped-hours": async () =>
     (await import("./migrations/20261128223521-grouped-hours.ts")).Migration20261128223521_grouped_hours,
+  "20261129011146-customer-figures": async () =>
+    (await import("./migrations/20261129011146-customer-figures.ts")).Migration20261129011146_customer_figures,
+  "20261129011147-customer-figures-2": async () =>
+    (await import("./migrations/20261129011147-customer-figures-2.ts")).Migration20261129011147_customer_figures_2,
 };

@@ -29,7 +29,7 @@ export function readPageToken(token: string, filters: object): unknown[] | undef
   }
 }
 
-interface PageRequest {
+export interface PageRequest {
   /** Number of results per page. Defaults to `DEFAULT_PAGE_SIZE`. */
   readonly pageSize?: number | undefined;
   /** `next_page_token` of the previous page. Absent for the first page. */

@@ -16,6 +16,7 @@ import { createReclaimQueue, type ReclaimDeps } from "../features/shipments/recl
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
 import type { QuoteKeys } from "../features/quotes/quote-keys.ts";
 import { createRollUpQueue } from "../features/reports/roll-up-bookings.ts";
+import { createCustomerRollUpQueue } from "../features/reports/roll-up-customers.ts";
 import { writeRequests, type RequestLog } from "../features/reports/request-log.ts";
 import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
@@ -156,6 +157,7 @@ function createQueues(options: BackgroundDeps, givingUp: AbortSignal): readonly 
     createSimulationQueue(options.simulations),
     createReclaimQueue(options.reclaims),
     createRollUpQueue(options.em),
+    createCustomerRollUpQueue(options.em),
   ];
 }
 

@@ -7,6 +7,8 @@ import { CourierLink, CourierSession } from "../features/couriers/courier-link.e
 import { CourierPlace } from "../features/shipments/courier-place.entity.ts";
 import { CourierProfile } from "../features/couriers/courier.entity.ts";
 import { CustomerAlias } from "../features/customers/customer-alias.entity.ts";
+import { CustomerFigure } from "../features/customers/customer-figure.entity.ts";
+import { CustomerRollUp } from "../features/reports/customer-roll-up.entity.ts";
 import { Customer } from "../features/customers/customer.entity.ts";
 import { Event } from "../features/events/event.entity.ts";
 import { Feed } from "../features/events/feed.entity.ts";
@@ -57,6 +59,8 @@ export const ENTITIES = [
   CourierPlace,
   CourierProfile,
   CustomerAlias,
+  CustomerFigure,
+  CustomerRollUp,
   Customer,
   Event,
   Feed,

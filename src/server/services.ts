@@ -42,6 +42,7 @@ import { getAttention } from "../features/reports/get-attention.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
 import { loadCourierFigures } from "../features/reports/courier-figures.ts";
 import { loadCustomerFigures } from "../features/reports/customer-figures.ts";
+import { recountCustomer } from "../features/reports/roll-up-customers.ts";
 import { listRequests } from "../features/reports/list-requests.ts";
 import { getUsage } from "../features/reports/get-usage.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
@@ -120,9 +121,12 @@ export function implementServices(base: ServiceDeps): {
     ...base,
     findShipment: createFindShipment(base.em, base.observeGroups, base.versionFees),
     loadCustomerFigures,
+    recountCustomer,
     loadCourierFigures,
     methods: METHODS,
     hasGeocoder: base.addresses !== undefined,
+    currencyInForce: () =>
+      base.tariffs.currentVersion() === undefined ? undefined : base.tariffs.current().pricing.fees.currency,
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
   const streams: StreamRpc[] = [];

@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
-import { book, takeStep } from "../support/bookings.ts";
+import { book, bookAnd, takeStep } from "../support/bookings.ts";
+import { countCustomers } from "../support/count-bookings.ts";
+import { connectTo } from "../support/database.ts";
 import { chooseMore, describeDashboard, enter, expectWellShown, openAsMember, rowsOf, tabTo } from "./browser.ts";
 
 describeDashboard("customers", (dashboard) => {
@@ -56,6 +58,35 @@ describeDashboard("customers", (dashboard) => {
     await expectWellShown(page, "customers-none");
     await page.goBack();
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(1);
+  });
+
+  test("are sorted by their last booking and their spend, with the order in the URL", async () => {
+    const own = await dashboard.service.addWorkspace();
+    for (const [customer_name, steps] of [
+      ["Ada", ["pay"]],
+      ["Bea", []],
+      ["Cleo", ["pay"]],
+      ["Ada", ["pay"]],
+    ] as const) {
+      await bookAnd(dashboard.service, own.apiKey, steps, { customer_name });
+    }
+    await countCustomers(await connectTo(dashboard.service.databaseUrl), dashboard.service.app.em);
+    const page = await open("member", own);
+    const table = page.getByRole("table", { name: "Customers" });
+    const names = () => rowsOf(page, "Customers").locator("td:first-child").allTextContents();
+    for (const [heading, search, order] of [
+      ["Last booking", "?order_by=last_booked_at+desc", ["Ada", "Cleo", "Bea"]],
+      ["Last booking", "?order_by=last_booked_at", ["Bea", "Cleo", "Ada"]],
+      ["Spend", "?order_by=paid+desc", ["Ada", "Cleo", "Bea"]],
+      ["Spend", "?order_by=paid", ["Bea", "Cleo", "Ada"]],
+    ] as const) {
+      await table.getByRole("link", { name: heading }).click();
+      await expect.poll(() => new URL(page.url()).search).toBe(search);
+      await expect.poll(names).toEqual(order);
+    }
+    await page.reload();
+    await expect.poll(names).toEqual(["Bea", "Cleo", "Ada"]);
+    expect(await table.getByRole("columnheader", { name: "Spend" }).getAttribute("aria-sort")).toBe("ascending");
   });
 
   test("link to their shipments, which appear as they are booked, and to a new booking", async () => {

@@ -74,7 +74,10 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "as asked (id bigint) cross join lateral": "figures of customers count what was booked",
   "from feed left join booking_roll_up": "a look-up for each workspace",
   "with part as materialized": "a look-up for each event since the last count",
+  "from feed left join customer_roll_up": "a look-up for each workspace",
   "insert into booking_day": "a day is counted whole",
+  "insert into customer_figure": "what a customer booked is counted whole",
+  "not exists ( select from customer_figure as ranked": "the last page looks for customers without bookings among all",
   "from (select created_at from mail where state = 'waiting'": "mails that wait are counted",
   "from (select created_at from recipient_notice where state = 'waiting'": "emails that wait are counted",
   "from booking_day": "a report counts what was booked",
@@ -127,12 +130,17 @@ const filterValues = (fields: Readonly<Record<string, unknown>>): Record<string,
   pickup_before: undefined,
 });
 
-/** Combinations of shipment filters that share an index. */
-const FILTER_COMBINATIONS: readonly ((values: Record<string, unknown>) => Record<string, unknown>)[] = [
-  ({ customer_id }) => ({ customer_id, failed: true }),
-  ({ status }) => ({ status, order_by: "total" }),
-  ({ status }) => ({ status, order_by: "pickup_window" }),
-];
+/** Combinations of filters that share an index, and other orders, by method. */
+const FILTER_COMBINATIONS: Readonly<
+  Record<string, readonly ((values: Record<string, unknown>) => Record<string, unknown>)[]>
+> = {
+  ListShipments: [
+    ({ customer_id }) => ({ customer_id, failed: true }),
+    ({ status }) => ({ status, order_by: "total" }),
+    ({ status }) => ({ status, order_by: "pickup_window" }),
+  ],
+  ListCustomers: ["name", "last_booked_at desc", "paid"].map((order_by) => () => ({ order_by })),
+};
 
 /** Indexes that only statements in `STATEMENTS_OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS` use. */
 const INDEXES_OF_OTHER_TESTS = [
@@ -375,7 +383,7 @@ function pagesOf({ name, input }: DescMethod, fields: Record<string, unknown>) {
   return [
     of,
     ...filters.map((filter) => ({ ...of, [filter]: values[filter] })),
-    ...(name === "ListShipments" ? FILTER_COMBINATIONS.map((pick) => pick(values)) : []),
+    ...(FILTER_COMBINATIONS[name] ?? []).map((pick) => pick(values)),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
+import { restartRollUps } from "./count-bookings.ts";
 import { insertCustomers, insertShipments, type Bulk } from "./insert-shipments.ts";
 
 /** Statuses of a paid shipment in transit, for `insertBooked`. */
@@ -36,8 +37,7 @@ export async function insertBooked(
     quoted,
     references,
   ]);
-  // The inserted shipments have no events, so the roll-up must start over.
-  await client.query("delete from booking_roll_up where workspace_id = $1", [workspace]);
+  await restartRollUps(client, workspace);
 }
 
 /** Inserts a workspace's number of quote calls in an hour. */

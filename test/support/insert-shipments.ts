@@ -1,4 +1,5 @@
 import pg from "pg";
+import { restartRollUps } from "./count-bookings.ts";
 
 /** Shipments to insert directly into the database, with SQL expressions for their columns. */
 export interface Bulk {
@@ -50,7 +51,7 @@ export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<st
      order by i
      returning reference`,
   );
-  await client.query("delete from booking_roll_up where workspace_id = $1", [bulk.workspace]);
+  await restartRollUps(client, bulk.workspace);
   return rows.map((row) => row.reference);
 }
 

@@ -20,10 +20,15 @@ const COLUMNS: readonly Column<Customer>[] = [
     align: "end",
     cell: ({ figures }) => numberText(Number(figures?.shipments ?? 0)),
   },
-  { header: "Last booking", cell: ({ figures }) => <Time at={figures?.lastBookedAt} /> },
+  {
+    header: "Last booking",
+    orders: ["last_booked_at desc", "last_booked_at"],
+    cell: ({ figures }) => <Time at={figures?.lastBookedAt} />,
+  },
   {
     header: "Spend",
     align: "end",
+    orders: ["paid desc", "paid"],
     cell: ({ figures: { revenue = [] } = {} }) => (
       <>
         <Spend revenue={revenue} />
@@ -41,7 +46,7 @@ const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 const FILTERS = { text: { label: "Find customers", placeholder: "Name, email, phone or note" } } as const;
 
 const NEWEST = "created_at desc";
-const ORDERS: readonly string[] = ["name", "name desc"];
+const ORDERS = COLUMNS.flatMap(({ orders = [] }) => orders);
 
 export function CustomersPage() {
   const { query } = useLocation();

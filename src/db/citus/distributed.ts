@@ -30,6 +30,8 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "courier",
   "courier_link",
   "courier_session",
+  "customer_roll_up",
+  "customer_figure",
 ];
 
 const DISTRIBUTION_COLUMN = "workspace_id";

@@ -20,6 +20,8 @@ export interface CustomerDeps {
     workspace: number,
     customers: readonly number[],
   ) => Promise<ReadonlyMap<number, RecordOf<CustomerFigures>>>;
+  /** Returns the currency of the tariff in force. `undefined` if none has been published. */
+  readonly currencyInForce: () => string | undefined;
 }
 
 export type CustomerFunctions = Omit<ServiceFunctions<typeof CustomerService, Call, CustomerDeps>, "mergeCustomers">;

@@ -1,11 +1,13 @@
 import { beginsWith } from "../../db/begins-with.ts";
+import type { EntityManager } from "../../db/orm.ts";
 import type { Statement } from "../../db/statement.ts";
 import { readInOrder } from "../../db/transaction.ts";
 import { withAsciiDomain } from "../../domain/email.ts";
-import { endPage, readPage, toId } from "../../pipeline/page.ts";
+import { endPage, type PageRequest, readPage, toId } from "../../pipeline/page.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { searchTerms } from "../../domain/search-text.ts";
 import { customerRecordJson, customerRecordMessage, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
+import { figureOf, listByFigure } from "./customers-by-figure.ts";
 import { type CustomerFunctions, selectCustomers } from "./customers.ts";
 import { foldEmail } from "./link-customers.ts";
 import { searchCustomers } from "./search-customers.ts";
@@ -13,11 +15,12 @@ import { searchCustomers } from "./search-customers.ts";
 /**
  * Lists customers of the workspace, by default the newest first, optionally filtered by email, ignoring case. With a
  * name prefix, lists them in alphabetical order. With a text, returns one page of customers that contain its words.
+ * Other lists can be sorted by a figure.
  */
 export const listCustomers: CustomerFunctions["listCustomers"] = async (
   request,
   { caller: { workspaceId: workspace } },
-  { em, loadCustomerFigures },
+  { em, loadCustomerFigures, currencyInForce },
 ) => {
   const { name, email, text, orderBy } = request;
   if (text !== undefined && (name ?? email) !== undefined) {
@@ -25,27 +28,39 @@ export const listCustomers: CustomerFunctions["listCustomers"] = async (
   }
   const emailLower = email && foldEmail(withAsciiDomain(email));
   const filters = { workspace, emailLower, name, text, orderBy };
-  const page = readPage(request, filters, toId);
-  const search = { ...filters, ...page };
-  const found =
-    text === undefined
-      ? await readInOrder(em, (tx) => selectCustomers(tx, ...statementOf(search)))
-      : await searchCustomers(em, workspace, { text, terms: searchTerms(text) }, page.limit - 1);
-  const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
+  const figure = (text ?? name ?? email) === undefined ? figureOf(orderBy, currencyInForce()) : undefined;
+  const { rows, nextPageToken } = await (figure === undefined
+    ? listInOrder(em, request, filters)
+    : listByFigure(em, request, filters, figure));
   const ids = rows.map(({ id }) => id);
   const figures = request.figures ? await loadCustomerFigures(em, workspace, ids) : undefined;
   const data = rows.map((row) => customerRecordMessage(row, figures?.get(row.id)));
   return { data, nextPageToken };
 };
 
-interface Search {
+interface CustomerFilters {
   readonly workspace: number;
   /** Email filter, in lower case. */
   readonly emailLower: string | undefined;
   readonly name: string | undefined;
+  readonly text: string | undefined;
   readonly orderBy: string | undefined;
+}
+
+interface Search extends CustomerFilters {
   readonly after: number | undefined;
   readonly limit: number;
+}
+
+/** Lists customers in the order of an index of customers, or by relevance to a text. */
+async function listInOrder(em: EntityManager, request: PageRequest, filters: CustomerFilters) {
+  const { workspace, text } = filters;
+  const page = readPage(request, filters, toId);
+  const found =
+    text === undefined
+      ? await readInOrder(em, (tx) => selectCustomers(tx, ...statementOf({ ...filters, ...page })))
+      : await searchCustomers(em, workspace, { text, terms: searchTerms(text) }, page.limit - 1);
+  return endPage(found, page, ({ id }) => [id]);
 }
 
 function statementOf(search: Search): Statement {

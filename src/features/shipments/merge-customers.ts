@@ -44,17 +44,23 @@ export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransactio
       throw refuse("FIELD_INVALID", "from must be another customer.", { subject: "from" });
     }
     return tryAgain(() =>
-      transact(async ({ em: tx, loadCustomerFigures }) => {
-        const found = await lockBoth(tx, workspaceId, request);
-        const survivor = "merged" in found ? await merge(tx, call, found, now()) : found.survivor;
-        const figures = await loadCustomerFigures(tx, workspaceId, [survivor.id]);
+      transact(async (deps) => {
+        const found = await lockBoth(deps.em, workspaceId, request);
+        const survivor = "merged" in found ? await merge(deps, call, found, now()) : found.survivor;
+        const figures = await deps.loadCustomerFigures(deps.em, workspaceId, [survivor.id]);
         return { data: customerRecordMessage(survivor, figures.get(survivor.id)) };
       }),
     );
   },
 );
 
-type MergeFunctions = ServiceFunctions<typeof CustomerService, Call, CustomerDeps & { readonly now: () => Date }>;
+interface MergeDeps extends CustomerDeps {
+  readonly now: () => Date;
+  /** Counts again the figures by which lists sort a customer. */
+  readonly recountCustomer: (tx: EntityManager, workspace: number, customer: number) => Promise<void>;
+}
+
+type MergeFunctions = ServiceFunctions<typeof CustomerService, Call, MergeDeps>;
 
 async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -127,7 +133,12 @@ const ADD_ALIAS = `
 
 const DELETE = "delete from customer where workspace_id = $1 and id = $2";
 
-async function merge(tx: EntityManager, call: Call, { survivor, merged }: Merge, at: Date): Promise<CustomerRecord> {
+async function merge(
+  { em: tx, recountCustomer }: Pick<MergeDeps, "em" | "recountCustomer">,
+  call: Call,
+  { survivor, merged }: Merge,
+  at: Date,
+): Promise<CustomerRecord> {
   const { workspaceId } = call.caller;
   const both = [workspaceId, merged.id, survivor.id];
   const shipments = await count(tx, COUNT_SHIPMENTS, [workspaceId, merged.id]);
@@ -140,6 +151,7 @@ async function merge(tx: EntityManager, call: Call, { survivor, merged }: Merge,
   await runStatement(tx, MOVE_ALIASES, both);
   await runStatement(tx, ADD_ALIAS, [...both, merged.name, foldEmail(merged.email), at]);
   await runStatement(tx, DELETE, [workspaceId, merged.id]);
+  await recountCustomer(tx, workspaceId, survivor.id);
   recordChange(tx, call, {
     subject: `customer/${survivor.id}`,
     workspaceId,

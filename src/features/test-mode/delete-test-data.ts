@@ -75,6 +75,9 @@ const DELETIONS = [
    returning 1`,
 ] as const;
 
+/** Makes the background count the figures of all customers again, because deletions have no events. */
+const RECOUNT_CUSTOMERS = "delete from customer_roll_up where workspace_id = $1";
+
 function deletionOf(table: string, key: string, time: string): string {
   return `
     delete from ${table}
@@ -102,6 +105,7 @@ async function deleteBefore(
       last = await deleteSome(em, sql, [workspace, before]);
     }
   }
+  if (rows > 0) await runStatement(em, RECOUNT_CUSTOMERS, [workspace]);
   return { rows, complete: true };
 }
 

@@ -1,0 +1,38 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+import { Customer } from "./customer.entity.ts";
+
+/** Name of the booking time of a customer's newest shipment, in milliseconds since the epoch. */
+export const LAST_BOOKED_AT = "last_booked_at";
+
+/**
+ * A figure of a customer by which lists are sorted: `LAST_BOOKED_AT`, or the sum of the paid shipments in the currency
+ * of that name, in minor units. `CustomerRollUp` records which shipments are counted. Customers without shipments have
+ * no rows.
+ */
+export const CustomerFigure = defineEntity({
+  name: "CustomerFigure",
+  tableName: "customer_figure",
+  primaryKeys: ["workspace", "customer", "name"],
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    customer: () =>
+      p
+        .manyToOne(Customer)
+        .primary()
+        .joinColumns("workspace_id", "customer_id")
+        .ownColumns("customer_id")
+        .updateRule("no action")
+        .deleteRule("cascade"),
+    name: p.text().primary(),
+    value: p.bigint("number"),
+  },
+  indexes: [
+    {
+      name: "customer_figure_by_value",
+      expression: `create index "customer_figure_by_value" on "customer_figure" ("workspace_id", "name", "value", "customer_id")`,
+    },
+  ],
+});
+
+export type CustomerFigure = InferEntity<typeof CustomerFigure>;

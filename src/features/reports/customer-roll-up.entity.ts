@@ -1,0 +1,25 @@
+import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
+import { Workspace } from "../workspaces/workspace.entity.ts";
+
+/**
+ * Progress of counting a workspace's shipments in `CustomerFigure`. The counting process locks the row. Separate from
+ * `BookingRollUp`, which earlier releases advance without counting customers.
+ */
+export const CustomerRollUp = defineEntity({
+  name: "CustomerRollUp",
+  tableName: "customer_roll_up",
+  properties: {
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
+    /** Feed position up to which events are processed. */
+    position: p.bigint("number"),
+    /**
+     * Customers with ids below this are not counted yet, because customers are counted from the newest to the oldest.
+     * null if all are counted.
+     */
+    fillBefore: p.bigint("string").nullable(),
+    /** Earliest time of the next background count. */
+    restUntil: p.datetime(3),
+  },
+});
+
+export type CustomerRollUp = InferEntity<typeof CustomerRollUp>;
