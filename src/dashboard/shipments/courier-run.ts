@@ -1,18 +1,15 @@
 import type { Client } from "@connectrpc/connect";
 import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
-import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
+import { isUnordered } from "./stop-order.ts";
 
 /** Loads a courier's open shipments of today, in the order of the run. Those without a sequence come last. */
 export async function loadRun(client: Client<typeof CourierService>, courier: string, signal?: AbortSignal) {
   const { data } = await client.getRun({ courier }, { signal });
   const open = data!.shipments.filter(({ status }) => OPEN.includes(status));
   return open.toSorted((one, other) => Number(isUnordered(one)) - Number(isUnordered(other)));
-}
-
-export function isUnordered({ courier }: Shipment): boolean {
-  return courier?.sequence === undefined;
 }
 
 const OPEN: readonly ShipmentStatus[] = [ShipmentStatus.AWAITING_PICKUP, ShipmentStatus.IN_TRANSIT];

@@ -10,10 +10,10 @@ import { lazily } from "../ui/lazily.tsx";
 import { Spinner } from "../ui/page.tsx";
 import { ListView, type Order, type TableProps } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
-import { isUnordered } from "./courier-run.ts";
 import { countText } from "./newest-shipments.ts";
 import { SelectionBar, useActs } from "./selection.tsx";
 import { type ColumnId, useShipmentColumns, WithZones } from "./shipment-columns.tsx";
+import { isUnordered } from "./stop-order.ts";
 
 interface ShipmentListProps {
   readonly query: Query<{ readonly data: readonly Shipment[]; readonly nextPageToken?: string }>;

@@ -17,6 +17,11 @@ export function nextStopOf(shipment: Shipment) {
   };
 }
 
+/** Whether a shipment has no place in the order of its courier's run. */
+export function isUnordered({ courier }: Shipment): boolean {
+  return courier?.sequence === undefined;
+}
+
 /** Returns the name of the person at the pickup or dropoff, if known. */
 export function contactNameOf(end: End, shipment: Shipment): string | undefined {
   const { pickupContactName, recipientName, customer } = shipment;
