@@ -154,7 +154,7 @@ describeDashboard("loading pages", (dashboard) => {
       await expect.poll(() => page.evaluate("loading.shownAt")).toBeDefined();
       for (let seen; seen !== last;) {
         await (seen = last);
-        await expect.poll(() => page.locator("main :is(.loading, .spinner)").count()).toBe(0);
+        await expect.poll(() => page.locator("main :is(.loading, .spinner):visible").count()).toBe(0);
         await untilDrawn(page);
       }
       return page.evaluate(LOADING);
