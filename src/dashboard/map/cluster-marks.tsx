@@ -134,7 +134,7 @@ function MarkButton(props: {
     <li data-lat={lat} data-lng={lng}>
       <button
         type="button"
-        class={`mark size-${Math.min(String(count).length, 4)} ${props.colour}`}
+        class={`mark size-${Math.min(String(props.text ?? "").length, 4)} ${props.colour}`}
         data-key={key}
         data-own-keys
         tabIndex={props.isReached ? 0 : -1}
