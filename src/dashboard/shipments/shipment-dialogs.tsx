@@ -175,7 +175,9 @@ function AssignSingleDialog({ shipment, own }: StepProps) {
   if (!isUnlisted && listed?.length !== 0) {
     return (
       <AssignDialog shipments={shipments} close={own.close}>
-        <Button onClick={() => setUnlisted(true)}>Courier not in the list</Button>
+        <p>
+          <Button onClick={() => setUnlisted(true)}>Courier not in the list</Button>
+        </p>
       </AssignDialog>
     );
   }
