@@ -27,12 +27,13 @@ export const SQL = {
   insertShipment: `insert into shipment (workspace_id, reference, status, payment_status,
       customer_id, pickup_address, pickup_lat, pickup_lng, dropoff_address, dropoff_lat,
       dropoff_lng, weight_kg, distance_km, distance_fee_minor, weight_fee_minor, base_fee_minor,
-      subtotal_minor, total_minor, currency, tariff_version, created_at, updated_at, event_count)
+      subtotal_minor, total_minor, currency, tariff_version, created_at, updated_at, event_count,
+      dropoff_zone)
     values ($1, $2, 'pending', 'awaiting_payment', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-      $14, $15, $16, $17, $18, $19, $19, 1)
+      $14, $15, $16, $17, $18, $19, $19, 1, $20)
     returning *`,
   /**
-   * Inserts events with types $3 and data $5 for shipment $2 at $6. They get the next feed
+   * Inserts events with types $3 and data $5 for shipment $2 at $6, caused by the API key $7. They get the next feed
    * positions and webhook deliveries. The last event's number is $4.
    */
   insertEvents: `with raised as (
@@ -40,8 +41,8 @@ export const SQL = {
       where workspace_id = $1
       returning position - cardinality($3::text[]) as before
     ), inserted as (
-      insert into event (workspace_id, position, subject, number, type, data, created_at)
-      select $1, before + n, $2, $4 - cardinality($3::text[]) + n, type, $5::jsonb, $6
+      insert into event (workspace_id, position, subject, number, type, data, created_at, api_key)
+      select $1, before + n, $2, $4 - cardinality($3::text[]) + n, type, $5::jsonb, $6, $7::jsonb
       from raised, unnest($3::text[]) with ordinality as t (type, n)
       returning *
     )

@@ -6,9 +6,10 @@
 import { randomInt } from "node:crypto";
 import pg from "pg";
 import { breakDown } from "../../../src/domain/pricing/breakdown.ts";
-import { createPricing, quote, roundKm } from "../../../src/domain/pricing/pricing.ts";
+import { createPricing, quote, roundKm, zoneOf } from "../../../src/domain/pricing/pricing.ts";
 import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 import { SQL } from "./booking-sql.ts";
+import { callerKeyOf } from "./peer.ts";
 
 /** A row by column name. A shipment's row includes its customer's columns. */
 export type Row = Readonly<Record<string, any>>;
@@ -79,10 +80,11 @@ export async function book(workspace: number, body: Row): Promise<Row> {
     const pickup = [body.pickup_address.trim(), pickup_lat, pickup_lng];
     const dropoff = [body.dropoff_address.trim(), dropoff_lat, dropoff_lng];
     const shipment = [createReference(), customer.customer_id, ...pickup, ...dropoff, weight_kg];
-    const values = [...shipment, ...Object.values(price), inForce!.tariff, at];
+    const zone = zoneOf(pricing, { lat: dropoff_lat, lng: dropoff_lng })!.name;
+    const values = [...shipment, ...Object.values(price), inForce!.tariff, at, zone];
     const [booked] = await run("insertShipment", ...values);
     const row = { ...booked, ...customer };
-    await insertEvents(run, row, ["shipment.created"]);
+    await insertEvents(run, workspace, row, ["shipment.created"]);
     return row;
   });
 }
@@ -178,14 +180,15 @@ async function change(
     const { status, payment_status, cancelled_at, metadata, event_count } = changed;
     const state = [status, payment_status, cancelled_at, metadata, at, event_count];
     await run("updateShipment", reference, ...state);
-    await insertEvents(run, changed, types);
+    await insertEvents(run, workspace, changed, types);
     return changed;
   });
 }
 
-async function insertEvents(run: Run, row: Row, types: string[]): Promise<void> {
+async function insertEvents(run: Run, workspace: number, row: Row, types: string[]): Promise<void> {
   const data = JSON.stringify(eventData(row));
-  await run("insertEvents", row.reference, types, row.event_count, data, row.updated_at);
+  const key = JSON.stringify(callerKeyOf(workspace));
+  await run("insertEvents", row.reference, types, row.event_count, data, row.updated_at, key);
 }
 
 /** Returns a shipment as events store it: the product's protobuf JSON, without empty maps. */
@@ -202,6 +205,8 @@ function eventData(row: Row): object {
     status: `SHIPMENT_STATUS_${row.status.toUpperCase()}`,
     paymentStatus: `PAYMENT_STATUS_${row.payment_status.toUpperCase()}`,
     dropoffVerification: "DROPOFF_VERIFICATION_NONE",
+    dropoffHandover: `DROPOFF_HANDOVER_${row.dropoff_handover.toUpperCase()}`,
+    ifUndeliverable: `UNDELIVERABLE_ACTION_${row.if_undeliverable.toUpperCase()}`,
     customer: { id: String(customer_id), name, email, idNumber: id_number ?? undefined },
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -220,6 +225,7 @@ export function messageFields(row: Row) {
     dropoffLat: row.dropoff_lat,
     dropoffLng: row.dropoff_lng,
     weightKg: row.weight_kg,
+    packageCount: row.package_count,
     distanceKm: row.distance_km,
     distanceFee: toDollars(row.distance_fee_minor),
     weightFee: toDollars(row.weight_fee_minor),

@@ -5,7 +5,12 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Server, ServerCredentials, status, type handleUnaryCall } from "@grpc/grpc-js";
 import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
 import { QuoteLineKind, QuoteLineUnit } from "../../../gen/shipments/v1/quote_pb.js";
-import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import {
+  DropoffHandover,
+  PaymentStatus,
+  ShipmentStatus,
+  UndeliverableAction,
+} from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { breakdownOf, get, list, messageFields, priceOf } from "./bookings.ts";
@@ -59,6 +64,8 @@ function shipmentOf(row: Row): MessageInitShape<typeof ShipmentSchema> {
     status: ShipmentStatus[row.status.toUpperCase() as keyof typeof ShipmentStatus],
     paymentStatus: PaymentStatus[row.payment_status.toUpperCase() as keyof typeof PaymentStatus],
     dropoffVerification: DropoffVerification.NONE,
+    dropoffHandover: DropoffHandover.MEET,
+    ifUndeliverable: UndeliverableAction.RETURN,
     customer: { id: BigInt(customer_id), name, email, idNumber: id_number ?? undefined },
     breakdown: breakdownOf(row).map(({ kind, unit, ...line }) => ({
       ...line,

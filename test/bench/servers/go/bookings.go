@@ -15,11 +15,15 @@ import (
 // Statements shared with the other benchmark servers, by name. pgx prepares each once per connection.
 var sql = map[string]string{}
 
+// API key of each workspace, as events store it.
+var callerKeys = map[int64]string{}
+
 // Columns of a shipment and its customer, in the order of scan.
 const columns = `s.reference, s.status, s.payment_status, s.pickup_address, s.pickup_lat, s.pickup_lng,
   s.dropoff_address, s.dropoff_lat, s.dropoff_lng, s.weight_kg, s.distance_km, s.distance_fee_minor,
   s.weight_fee_minor, s.base_fee_minor, s.subtotal_minor, s.total_minor, s.currency, s.metadata,
-  s.created_at, s.updated_at, s.cancelled_at, s.version, s.customer_id`
+  s.created_at, s.updated_at, s.cancelled_at, s.version, s.package_count, s.dropoff_handover,
+  s.if_undeliverable, s.customer_id`
 
 const pageSize = 25
 const referenceCharacters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -39,6 +43,8 @@ type shipment struct {
 	createdAt, updatedAt                                                      time.Time
 	cancelledAt                                                               *time.Time
 	version                                                                   int64
+	packageCount                                                              int
+	dropoffHandover, ifUndeliverable                                          string
 }
 
 type booking struct {
@@ -107,7 +113,8 @@ func scan(row pgx.Row) (*shipment, error) {
 	err := row.Scan(&s.reference, &s.status, &s.paymentStatus, &s.pickupAddress, &s.PickupLat, &s.PickupLng,
 		&s.dropoffAddress, &s.DropoffLat, &s.DropoffLng, &s.WeightKg, &s.distanceKm, &s.distanceMinor,
 		&s.weightMinor, &s.baseMinor, &s.subtotal, &s.total, &s.currency, &s.metadata,
-		&s.createdAt, &s.updatedAt, &s.cancelledAt, &s.version, &s.customer.id,
+		&s.createdAt, &s.updatedAt, &s.cancelledAt, &s.version, &s.packageCount,
+		&s.dropoffHandover, &s.ifUndeliverable, &s.customer.id,
 		&s.customer.name, &s.customer.email, &s.customer.idNumber)
 	return s, err
 }
@@ -125,7 +132,8 @@ func (st *store) book(ctx context.Context, workspace int64, b booking) (*shipmen
 	}
 	s := &shipment{route: b.route, status: "pending", paymentStatus: "awaiting_payment",
 		pickupAddress: strings.TrimSpace(b.PickupAddress), dropoffAddress: strings.TrimSpace(b.DropoffAddress),
-		currency: st.pricing.currency, metadata: map[string]string{}, version: 1}
+		currency: st.pricing.currency, metadata: map[string]string{}, version: 1, packageCount: 1,
+		dropoffHandover: "meet", ifUndeliverable: "return"}
 	s.createdAt = time.Now().UTC().Truncate(time.Millisecond)
 	s.updatedAt = s.createdAt
 	if s.price, err = st.pricing.price(b.route); err != nil {
@@ -147,7 +155,7 @@ func (st *store) book(ctx context.Context, workspace int64, b booking) (*shipmen
 	if _, err := tx.Exec(ctx, sql["insertShipment"], workspace, s.reference, s.customer.id, s.pickupAddress,
 		s.PickupLat, s.PickupLng, s.dropoffAddress, s.DropoffLat, s.DropoffLng, s.WeightKg, s.distanceKm,
 		s.distanceMinor, s.weightMinor, s.baseMinor, s.subtotal, s.total, s.currency, tariff, s.createdAt,
-	); err != nil {
+		st.pricing.zoneAt(b.DropoffLat, b.DropoffLng).name); err != nil {
 		return nil, err
 	}
 	data, err := json.Marshal(st.eventData(s))
@@ -155,7 +163,7 @@ func (st *store) book(ctx context.Context, workspace int64, b booking) (*shipmen
 		return nil, err
 	}
 	if _, err := tx.Exec(ctx, sql["insertEvents"], workspace, s.reference, []string{"shipment.created"}, 1,
-		string(data), s.createdAt); err != nil {
+		string(data), s.createdAt, callerKeys[workspace]); err != nil {
 		return nil, err
 	}
 	return s, tx.Commit(ctx)
@@ -200,6 +208,9 @@ type eventData struct {
 	PaymentStatus       string        `json:"paymentStatus"`
 	Customer            eventCustomer `json:"customer"`
 	DropoffVerification string        `json:"dropoffVerification"`
+	DropoffHandover     string        `json:"dropoffHandover"`
+	IfUndeliverable     string        `json:"ifUndeliverable"`
+	PackageCount        int           `json:"packageCount"`
 	CreatedAt           string        `json:"createdAt"`
 	UpdatedAt           string        `json:"updatedAt"`
 }
@@ -215,7 +226,8 @@ func (st *store) eventData(s *shipment) eventData {
 		toDollars(s.baseMinor), toDollars(s.subtotal), toDollars(s.total), s.currency, itoa(s.version), lines,
 		"SHIPMENT_STATUS_" + strings.ToUpper(s.status), "PAYMENT_STATUS_" + strings.ToUpper(s.paymentStatus),
 		eventCustomer{itoa(s.customer.id), s.customer.name, s.customer.email, s.customer.idNumber},
-		"DROPOFF_VERIFICATION_NONE", timeText(s.createdAt), timeText(s.updatedAt)}
+		"DROPOFF_VERIFICATION_NONE", "DROPOFF_HANDOVER_" + strings.ToUpper(s.dropoffHandover),
+		"UNDELIVERABLE_ACTION_" + strings.ToUpper(s.ifUndeliverable), s.packageCount, timeText(s.createdAt), timeText(s.updatedAt)}
 }
 
 func timeText(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

@@ -37,6 +37,7 @@ func main() {
 	workspaces := map[[sha256.Size]byte]int64{}
 	for _, it := range accounts {
 		workspaces[sha256.Sum256([]byte(it.APIKey))] = it.Workspace
+		callerKeys[it.Workspace] = `{"last4":"` + it.APIKey[len(it.APIKey)-4:] + `","name":null}`
 	}
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -216,12 +217,21 @@ type shipmentBody struct {
 	Attempts            []never           `json:"attempts"`
 	Proof               never             `json:"proof"`
 	DropoffVerification string            `json:"dropoff_verification"`
+	DropoffHandover     string            `json:"dropoff_handover"`
+	IfUndeliverable     string            `json:"if_undeliverable"`
+	PackageCount        int               `json:"package_count"`
+	Items               []never           `json:"items"`
 	Stage               never             `json:"stage"`
 	RecipientName       never             `json:"recipient_name"`
 	RecipientPhone      never             `json:"recipient_phone"`
 	RecipientEmail      never             `json:"recipient_email"`
 	RecipientLocale     never             `json:"recipient_locale"`
 	DropoffPin          never             `json:"dropoff_pin"`
+	PickupContactName   never             `json:"pickup_contact_name"`
+	PickupContactPhone  never             `json:"pickup_contact_phone"`
+	PickupInstructions  never             `json:"pickup_instructions"`
+	DropoffInstructions never             `json:"dropoff_instructions"`
+	PackageDescription  never             `json:"package_description"`
 	Test                bool              `json:"test"`
 	PaymentDetails      never             `json:"payment_details"`
 	Breakdown           []line            `json:"breakdown"`
@@ -236,7 +246,9 @@ func (st *store) bodyOf(s *shipment) *shipmentBody {
 		fees: st.feesOf(s.price), Customer: customerBody{ID: s.customer.id, Name: s.customer.name,
 			Email: s.customer.email, IDNumber: s.customer.idNumber}, CreatedAt: timeText(s.createdAt),
 		UpdatedAt: timeText(s.updatedAt), Metadata: s.metadata,
-		Attempts: []never{}, DropoffVerification: "none", Breakdown: st.pricing.breakDown(s.WeightKg, s.price)}
+		Attempts: []never{}, DropoffVerification: "none",
+		DropoffHandover: s.dropoffHandover, IfUndeliverable: s.ifUndeliverable, PackageCount: s.packageCount,
+		Items: []never{}, Breakdown: st.pricing.breakDown(s.WeightKg, s.price)}
 	if s.cancelledAt != nil {
 		text := timeText(*s.cancelledAt)
 		body.CancelledAt = &text

@@ -20,6 +20,10 @@ type tariff struct {
 	} `json:"tiers"`
 	Zones struct {
 		Features []struct {
+			ID         string `json:"id"`
+			Properties struct {
+				Name string `json:"name"`
+			} `json:"properties"`
 			Geometry struct {
 				Type        string          `json:"type"`
 				Coordinates json.RawMessage `json:"coordinates"`
@@ -32,6 +36,12 @@ type tier struct{ minKg, maxKg, flatFee, ratePerKg float64 }
 
 type polygon [][][2]float64
 
+// A part of a zone.
+type area struct {
+	name  string
+	rings polygon
+}
+
 // Grid cells of one degree, so that a lookup tests only polygons near the point.
 type cell struct{ lng, lat int }
 
@@ -39,7 +49,7 @@ type pricing struct {
 	currency           string
 	baseFee, ratePerKm float64
 	tiers              []tier
-	polygons           map[cell][]polygon
+	areas              map[cell][]*area
 }
 
 type route struct {
@@ -71,12 +81,20 @@ func parsePricing(document []byte) (*pricing, error) {
 	if err := json.Unmarshal(document, &parsed); err != nil {
 		return nil, err
 	}
-	p := &pricing{currency: parsed.Currency, polygons: map[cell][]polygon{}}
+	p := &pricing{currency: parsed.Currency, areas: map[cell][]*area{}}
 	p.baseFee, p.ratePerKm = major(parsed.BaseFee), major(parsed.RatePerKm)
 	for _, t := range parsed.Tiers {
 		p.tiers = append(p.tiers, tier{t.MinKg, t.MaxKg, major(t.FlatFee), major(t.RatePerKg)})
 	}
+	uses := map[string]int{}
 	for _, feature := range parsed.Zones.Features {
+		uses[feature.Properties.Name]++
+	}
+	for _, feature := range parsed.Zones.Features {
+		name := feature.Properties.Name
+		if uses[name] > 1 {
+			name += " (" + feature.ID + ")"
+		}
 		geometry := feature.Geometry
 		polygons := make([]polygon, 1)
 		var err error
@@ -89,7 +107,7 @@ func parsePricing(document []byte) (*pricing, error) {
 			return nil, err
 		}
 		for _, it := range polygons {
-			p.index(it)
+			p.index(&area{name, it})
 		}
 	}
 	return p, nil
@@ -100,9 +118,9 @@ func major(amount json.Number) float64 {
 	return value
 }
 
-func (p *pricing) index(it polygon) {
+func (p *pricing) index(it *area) {
 	west, south, east, north := 180.0, 90.0, -180.0, -90.0
-	for _, at := range it[0] {
+	for _, at := range it.rings[0] {
 		west, east = math.Min(west, at[0]), math.Max(east, at[0])
 		south, north = math.Min(south, at[1]), math.Max(north, at[1])
 	}
@@ -110,7 +128,7 @@ func (p *pricing) index(it polygon) {
 	for lng := first.lng; lng <= last.lng; lng++ {
 		for lat := first.lat; lat <= last.lat; lat++ {
 			at := cell{lng, lat}
-			p.polygons[at] = append(p.polygons[at], it)
+			p.areas[at] = append(p.areas[at], it)
 		}
 	}
 }
@@ -119,13 +137,14 @@ func cellOf(lat, lng float64) cell {
 	return cell{int(math.Floor(lng)), int(math.Floor(lat))}
 }
 
-func (p *pricing) covers(lat, lng float64) bool {
-	for _, it := range p.polygons[cellOf(lat, lng)] {
-		if it.holds(lat, lng) {
-			return true
+// Returns the zone at a point, or nil.
+func (p *pricing) zoneAt(lat, lng float64) *area {
+	for _, it := range p.areas[cellOf(lat, lng)] {
+		if it.rings.holds(lat, lng) {
+			return it
 		}
 	}
-	return false
+	return nil
 }
 
 // Counts the edges that an eastward ray crosses.
@@ -146,7 +165,7 @@ func (it polygon) holds(lat, lng float64) bool {
 
 func (p *pricing) price(r route) (price, error) {
 	t := p.tierOf(r.WeightKg)
-	if t == nil || !p.covers(r.PickupLat, r.PickupLng) || !p.covers(r.DropoffLat, r.DropoffLng) {
+	if t == nil || p.zoneAt(r.PickupLat, r.PickupLng) == nil || p.zoneAt(r.DropoffLat, r.DropoffLng) == nil {
 		return price{}, errNotServed
 	}
 	km := haversineKm(r)
