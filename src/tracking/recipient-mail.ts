@@ -44,7 +44,7 @@ export function recipientMail(
   const pinLines = pin === undefined ? [] : [mail.pin(pin)];
   const known = `${texts.reference}: ${reference}`;
   const why = mail.why(sender);
-  const zone = times.length === 0 ? [] : [timeZoneText(reader, timeZone, tracked.atMs)];
+  const zone = times.length === 0 ? [] : [timeZoneText(reader, timeZone)];
   const text = [
     [`${headline}.`, ...times, ...pinLines],
     [`${mail.follow}:`, trackingUrl],

@@ -206,7 +206,7 @@ ${isLate(tracked) || isOverdue(tracked) ? note(texts.late) : ""}
 </section>
 ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:image/jpeg;base64,${photo.toString("base64")}">` : ""}
 <dl>${facts.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd dir="auto">${value}</dd>`).join("")}</dl>
-<footer>${escapeHtml(timeZoneText(reader, timeZone, tracked.atMs))}</footer>`;
+<footer>${escapeHtml(timeZoneText(reader, timeZone))}</footer>`;
   const title = texts.title(isolateText(workspace.name));
   const digitsForm = tracked.canOpen ? openForm(texts, at.link, tracked.hasPhoto, problem) : "";
   const form = opened ? instructionsForm(texts, at.link, opened) : digitsForm;
@@ -304,10 +304,12 @@ export function timeZoneOf({ windows, workspace }: TrackedShipment): string {
   return windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
 }
 
-/** Names the time zone as of a time, such as "Eastern Standard Time". */
-export function timeZoneText({ language, locale }: Reader, timeZone: string, atMs: number): string {
-  const format = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: "long" });
-  const name = format.formatToParts(atMs).find(({ type }) => type === "timeZoneName")!.value;
+/** Names a time zone, such as "Eastern Time". The name does not depend on daylight saving time. */
+export function timeZoneText({ language, locale }: Reader, timeZone: string): string {
+  // The generic name of UTC is "GMT+00:00".
+  const timeZoneName = timeZone.endsWith("UTC") ? "long" : "longGeneric";
+  const format = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName });
+  const name = format.formatToParts().find(({ type }) => type === "timeZoneName")!.value;
   return TEXTS[language].timeZone(name);
 }
 

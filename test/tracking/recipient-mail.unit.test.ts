@@ -52,7 +52,7 @@ https://book.example.org/t/link
 
 Reference: SHP-0123456789AB
 Questions? help@example.org
-Times are in Eastern Standard Time.
+Times are in Eastern Time.
 
 You’re receiving this email because Acme <b> & Sons is delivering a parcel to you.
 Unsubscribe:

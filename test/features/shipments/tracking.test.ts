@@ -429,7 +429,7 @@ test("shows a shipment's windows in their time zone, and whether it is late", as
     nowMs = Date.parse(at);
     return (await open(url)).text.filter((line) => /^(Courier pickup:|Delivery:|Later|Times)/.test(line));
   };
-  const zone = "Times are in Eastern Standard Time.";
+  const zone = "Times are in Eastern Time.";
   const pickup = "Courier pickup: Monday, November 2, 9:00 – 10:00 AM";
   const delivery = "Delivery: Monday, November 2, 2:00 – 4:00 PM";
   const plain = async (at: string) => (await readPage(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
