@@ -106,6 +106,18 @@ describeDashboard("a workspace", (dashboard) => {
       await page.waitForURL("**/shipments?status=3");
     });
 
+    test("shows a capped count of late shipments as a lower bound", async () => {
+      const own = await dashboard.service.addWorkspace();
+      const sql = await connectTo(dashboard.service.databaseUrl);
+      await insertBooked(sql, own.id, new Date(Date.now() - 3 * 86_400_000).toISOString(), { count: 101, ...PAID });
+      const page = await open("", own);
+      const now = page.getByRole("region", { name: "Now" });
+      await expect.poll(() => now.innerText()).toBe("Now\nTo pick up\n0\nIn transit\n101\nLate\n100+");
+      await now.getByRole("link", { name: "100+" }).click();
+      await page.getByRole("link", { name: "Late deliveries 100+" }).waitFor();
+      await page.locator(".badge", { hasText: /^100\+$/ }).waitFor();
+    });
+
     test("uses days in the workspace's time zone, next to the previous period, readable by keyboard and pointer", async () => {
       const own = await dashboard.service.addWorkspace();
       const sql = await connectTo(dashboard.service.databaseUrl);

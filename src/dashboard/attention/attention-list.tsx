@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
-import { numberText } from "../ui/format.ts";
 import { Empty, Page, Section, type Link, QueryView } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
-import { type AttentionAt, AttentionQuery } from "./attention-query.ts";
+import { type AttentionAt, AttentionQuery, cappedText } from "./attention-query.ts";
 import "./attention.css";
 
 /** Items of one kind that need attention: their number and the first few. */
@@ -69,7 +68,7 @@ export function AttentionList<K extends number, S>(props: {
                 <nav class="quick-days" aria-label="Groups">
                   {groups.map(({ kind, count, subjects, group }) => (
                     <a key={kind} href={`#${idOf(kind)}`}>
-                      {group.title} {subjects.length > 0 && numberText(count)}
+                      {group.title} {subjects.length > 0 && cappedText(count)}
                     </a>
                   ))}
                 </nav>
@@ -100,7 +99,7 @@ function KindSection<S>({ kind, count, subjects, group }: Kind<number, S> & { re
       note={
         isListed && (
           <>
-            <span class={isBad ? "badge bad" : "badge attention"}>{numberText(count)}</span>
+            <span class={isBad ? "badge bad" : "badge attention"}>{cappedText(count)}</span>
             {sum}
           </>
         )

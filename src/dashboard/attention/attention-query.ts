@@ -4,6 +4,7 @@ import type { Attention } from "../../../gen/shipments/v1/workspace_service_pb.j
 import { clientFor } from "../api/clients.ts";
 import { paths } from "../routes/paths.ts";
 import { type Query, useFrameQuery } from "../api/use-query.ts";
+import { numberText } from "../ui/format.ts";
 
 /** Scope of the request: a workspace, by ID, or the platform. */
 export type AttentionScope = { readonly workspace: string } | "platform";
@@ -45,6 +46,15 @@ async function loadAt(scope: AttentionScope, shipments: boolean, signal: AbortSi
   const { WorkspaceService } = await import("../../../gen/shipments/v1/workspace_service_pb.js");
   const client = clientFor(WorkspaceService, scope.workspace);
   return { ofWorkspace: (await client.getAttention({ shipments }, { signal })).data };
+}
+
+/** Maximum count of a kind in responses, which means that many or more. */
+const MAX_COUNTED = 100;
+
+/** Formats the total of counts of kinds, as `100+` if one of them is capped. */
+export function cappedText(...counts: readonly number[]): string {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return numberText(total) + (counts.includes(MAX_COUNTED) ? "+" : "");
 }
 
 /** Formats the number of items for the navigation, as `99+` above 99. */

@@ -4,10 +4,10 @@ import {
   type PlatformAttentionSubject,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { paths } from "../routes/paths.ts";
-import { numberText } from "../ui/format.ts";
 import type { Link } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 import { AttentionList, type Group, type Kind, TimeNote } from "./attention-list.tsx";
+import { cappedText } from "./attention-query.ts";
 
 export function PlatformAttentionPage() {
   return (
@@ -102,7 +102,7 @@ function groupOf({
   if (text === undefined) return undefined;
   const isWithoutSubjects = kind === PlatformAttentionKind.PAYMENT_OVERDUE && subjects.length === 0;
   const explanation = isWithoutSubjects
-    ? `Events or accounts of payment providers waiting to be processed: ${numberText(count)}. Processing takes seconds unless the provider does not respond or the service is overloaded.`
+    ? `Events or accounts of payment providers waiting to be processed: ${cappedText(count)}. Processing takes seconds unless the provider does not respond or the service is overloaded.`
     : text.explanation;
   return { ...text, explanation, all: text.all() };
 }
@@ -110,7 +110,7 @@ function groupOf({
 function mails(count: number, oldest: PlatformAttentionSubject | undefined): Group<PlatformAttentionSubject> {
   const explanation = (
     <>
-      {count === 1 ? "1 email is waiting" : `${numberText(count)} emails are waiting`} to be sent, the oldest since{" "}
+      {count === 1 ? "1 email is waiting" : `${cappedText(count)} emails are waiting`} to be sent, the oldest since{" "}
       <Time at={oldest?.at} exact />. The mail server rejects them. The log contains the reason: “an email was not
       sent”.
     </>

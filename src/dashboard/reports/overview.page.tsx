@@ -9,13 +9,12 @@ import { useLive } from "../api/live.ts";
 import { useIsTest, useRole, useTimeZone, useWorkspace } from "../api/session.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { shownWith, useRepeat, useRpc } from "../api/use-query.ts";
-import { AttentionQuery } from "../attention/attention-query.ts";
+import { AttentionQuery, cappedText } from "../attention/attention-query.ts";
 import { paths } from "../routes/paths.ts";
 import { countedText } from "../shipments/newest-shipments.ts";
 import { TestClockQuery } from "../test-mode/test-clock.ts";
 import { DAY_LABELS, DayRange, rangeBefore, useDayRange } from "../ui/days.tsx";
 import { Figures } from "../ui/description-list.tsx";
-import { numberText } from "../ui/format.ts";
 import { Page, Section, QueryView } from "../ui/page.tsx";
 import { SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
@@ -79,7 +78,7 @@ function queueOf(status: ShipmentStatus, count: ShipmentCount | undefined) {
 /** The work at hand: the queues, and the late shipments that the layout has loaded for the navigation. */
 function Now({ counts }: { readonly counts: ShipmentCounts | undefined }) {
   const { ofWorkspace } = useContext(AttentionQuery)!.data ?? {};
-  const late = ofWorkspace?.filter(({ kind }) => LATE.includes(kind)).reduce((sum, { count }) => sum + count, 0);
+  const late = ofWorkspace?.filter(({ kind }) => LATE.includes(kind)).map(({ count }) => count);
   return (
     <section class="now" aria-label="Now">
       <h2>Now</h2>
@@ -87,7 +86,7 @@ function Now({ counts }: { readonly counts: ShipmentCounts | undefined }) {
         items={[
           queueOf(ShipmentStatus.AWAITING_PICKUP, counts?.toPickUp),
           queueOf(ShipmentStatus.IN_TRANSIT, counts?.inTransit),
-          { term: "Late", value: late === undefined ? "…" : numberText(late), href: paths.attention() },
+          { term: "Late", value: late ? cappedText(...late) : "…", href: paths.attention() },
         ]}
       />
     </section>
