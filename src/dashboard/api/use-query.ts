@@ -118,10 +118,11 @@ interface RpcOptions {
   readonly version?: unknown;
 }
 
-export function useRepeat(work: () => void, intervalMs: number): void {
+/** Calls `work`, if any, periodically while the page is visible. */
+export function useRepeat(work: (() => void) | undefined, intervalMs: number): void {
   useEffect(() => {
     const timer = setInterval(() => {
-      if (!document.hidden) work();
+      if (!document.hidden) work?.();
     }, intervalMs);
     return () => clearInterval(timer);
   }, [work, intervalMs]);

@@ -2,6 +2,7 @@ import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { useLive } from "../api/live.ts";
 import { useRole } from "../api/session.ts";
+import { useRepeat } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
 import { useLocation } from "../routes/router.ts";
 import { Filters, filterValues } from "../ui/filters.tsx";
@@ -43,6 +44,9 @@ const COLUMNS: readonly Column<Customer>[] = [
 /** Events that change a customer's figures. */
 const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
+/** Reload interval of lists ordered by a figure, in milliseconds. The order can be 20 seconds older than the figures. */
+const REPEAT_MS = 20_000;
+
 const FILTERS = { text: { label: "Find customers", placeholder: "Name, email, phone or note" } } as const;
 
 const NEWEST = "created_at desc";
@@ -60,7 +64,9 @@ export function CustomersPage() {
     orderBy: by,
     figures: true,
   });
+  const isByFigure = /^(last_booked_at|paid)\b/.test(by);
   useLive(list.reload, ({ type }) => CHANGES_FIGURES.test(type));
+  useRepeat(isByFigure ? list.reload : undefined, REPEAT_MS);
   return (
     <Page title="Customers">
       <Filters fields={FILTERS} />
@@ -70,6 +76,7 @@ export function CustomersPage() {
         isList
         columns={COLUMNS}
         order={order}
+        quiet={isByFigure}
         href={({ id }) => paths.customer({ customer: id })}
         empty={<NoCustomers isFiltered={Boolean(text)} />}
       />

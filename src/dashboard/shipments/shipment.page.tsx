@@ -122,7 +122,6 @@ function EndedAt({ deliveredAt, returnedAt, cancelledAt }: Shipment) {
 
 /** Poll interval of the courier's location, in milliseconds. */
 const POLL_MS = 10_000;
-const NOTHING = () => undefined;
 
 /** Polls the courier's location for a shipment in transit. `undefined` if unknown. */
 function useCourierPlace(shipment: Shipment, isEnabled: boolean): CourierPlace | undefined {
@@ -130,7 +129,7 @@ function useCourierPlace(shipment: Shipment, isEnabled: boolean): CourierPlace |
     ShipmentService.method.getCourierPlace,
     isEnabled ? { shipment: shipment.reference } : undefined,
   );
-  useRepeat(isEnabled ? reload : NOTHING, POLL_MS);
+  useRepeat(isEnabled ? reload : undefined, POLL_MS);
   return problem?.reason === "PLACE_NOT_FOUND" ? undefined : data?.data;
 }
 

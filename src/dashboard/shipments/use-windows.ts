@@ -114,12 +114,10 @@ function useOffer(route: RouteText, { isWanted, isShown }: { readonly isWanted: 
     [shipments, isWanted, pages, ...ROUTE_FIELDS.map((name) => route[name])],
   );
   // Without a schedule, there are no slots to refresh.
-  useRepeat(isShown && query.data ? query.reload : NOTHING, POLL_MS);
+  useRepeat(isShown && query.data ? query.reload : undefined, POLL_MS);
   const listMore = query.isLoading ? undefined : () => setPages((before) => before + 1);
   return { ...query, listMore };
 }
-
-const NOTHING = () => {};
 
 /** Loads the slots of several pages of bookable days. `undefined` if the zone has no schedule. */
 async function listOffer(
