@@ -7,6 +7,7 @@ import {
   chooseMore,
   describeDashboard,
   expectWellShown,
+  holdBack,
   openAsMember,
   pressInDialog,
   rowsOf,
@@ -125,7 +126,12 @@ describeDashboard(
       );
       await as.assignCourier({ courier, shipments: [{ shipment: first, sequence: 4 }] });
       const page = await open(workspace, `/shipments/${second}`);
+      const { release, calls } = await holdBack(page, "ListCouriers");
       await chooseMore(page, "Assign courier");
+      await page.getByRole("dialog").getByText("Loading couriers").waitFor();
+      release();
+      await page.getByLabel("Courier", { exact: true }).waitFor();
+      expect(calls).toHaveLength(1);
       await expectWellShown(page, "shipment-assign");
       await pressInDialog(page, "Assign courier");
       await page.getByText("Choose a courier.").waitFor();

@@ -1,13 +1,14 @@
-import type { ComponentChildren } from "preact";
+import type { VNode } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useClient } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
 import { paths } from "../routes/paths.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
-import { Progress, QueryView } from "../ui/page.tsx";
+import { Progress, QueryView, Spinner } from "../ui/page.tsx";
 import { type ActDialogProps, partsOf, ShipmentLines, useRun } from "./act-dialog.tsx";
 import { ASSIGN, referencesOf } from "./acts.ts";
 import { loadRun, useCouriers } from "./courier-run.ts";
@@ -17,14 +18,79 @@ import { windowOf, windowText } from "./windows.ts";
 
 const ORDERS = { window: byWindow, nearest: byNearest };
 
+const ORDER_CHOICES = [
+  ["window", "By time window"],
+  ["nearest", "Nearest first (proposal)"],
+] as const;
+
 type OrderName = keyof typeof ORDERS;
 
+type Props = Omit<ActDialogProps, "act"> & {
+  /** Dialog for a courier who is not in the list. */
+  readonly unlisted?: VNode;
+};
+
 /** Assigns a courier to shipments. Proposes an order of the stops, which follow the courier's other stops. */
-export function AssignDialog(props: Omit<ActDialogProps, "act"> & { readonly children?: ComponentChildren }) {
-  const { shipments, others = 0, close, children } = props;
+export function AssignDialog(props: Props) {
+  const { shipments, others = 0, close, unlisted } = props;
+  const couriers = useCouriers();
+  const [isUnlisted, setUnlisted] = useState(false);
   const [courier, setCourier] = useState("");
   const [order, setOrder] = useState<OrderName>("window");
   const ordered = useMemo(() => ORDERS[order](shipments), [order, shipments]);
+  const { assign, done } = useAssignment(props, courier, ordered);
+  const frame = { title: `Assign courier: ${countText(shipments.length)}`, close };
+  if (unlisted && (isUnlisted || couriers.data?.length === 0)) return unlisted;
+  if (couriers.data === undefined && couriers.problem === undefined) {
+    return (
+      <Dialog key="loading" {...frame}>
+        <Spinner label="Loading couriers" />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog {...frame} submit="Assign courier" run={assign}>
+      {others > 0 && <p>{others} of the selected shipments will not change.</p>}
+      <QueryView query={couriers}>
+        {(data) =>
+          data.length === 0 ? (
+            <p>
+              No couriers yet. <a href={paths.couriers()}>Add courier</a> first.
+            </p>
+          ) : (
+            <SelectField
+              name="courier"
+              label="Courier"
+              value={courier}
+              onInput={setCourier}
+              choices={[["", "Choose a courier"], ...data.map(({ id, name }) => [id, name] as const)]}
+            />
+          )
+        }
+      </QueryView>
+      {unlisted && (
+        <p>
+          <Button onClick={() => setUnlisted(true)}>Courier not in the list</Button>
+        </p>
+      )}
+      {shipments.length > 1 && (
+        <SelectField
+          name="order"
+          label="Order of stops"
+          value={order}
+          onInput={(name) => setOrder(name as OrderName)}
+          hint={order === "nearest" ? "A proposal from straight-line distances. It ignores windows and traffic." : ""}
+          choices={ORDER_CHOICES}
+        />
+      )}
+      <ShipmentLines isOrdered lines={ordered.map((shipment) => [shipment, stopText(shipment)])} />
+      {done !== undefined && <Progress label="Done:" done={done} />}
+    </Dialog>
+  );
+}
+
+/** Returns a function that adds the shipments, in this order, to the end of a courier's run. */
+function useAssignment(props: Props, courier: string, ordered: readonly Shipment[]) {
   const couriers = useClient(CourierService);
   /** Sequence of the last other stop of the courier, known when the dialog is submitted. */
   const last = useRef(0);
@@ -46,59 +112,12 @@ export function AssignDialog(props: Omit<ActDialogProps, "act"> & { readonly chi
   };
   const parts = useMemo(() => partsOf(ordered), [ordered, courier]);
   const { run, done } = useRun({ ...props, act }, parts);
-  return (
-    <Dialog
-      title={`Assign courier: ${countText(shipments.length)}`}
-      submit="Assign courier"
-      close={close}
-      run={async (form) => {
-        if (courier === "") throw fieldError("courier", "Choose a courier.");
-        last.current = lastSequence(await loadRun(couriers, courier), shipments);
-        return run(form);
-      }}
-    >
-      {others > 0 && <p>{others} of the selected shipments will not change.</p>}
-      <CourierField courier={courier} choose={setCourier} />
-      {children}
-      {shipments.length > 1 && (
-        <SelectField
-          name="order"
-          label="Order of stops"
-          value={order}
-          onInput={(name) => setOrder(name as OrderName)}
-          hint={order === "nearest" ? "A proposal from straight-line distances. It ignores windows and traffic." : ""}
-          choices={[
-            ["window", "By time window"],
-            ["nearest", "Nearest first (proposal)"],
-          ]}
-        />
-      )}
-      <ShipmentLines isOrdered lines={ordered.map((shipment) => [shipment, stopText(shipment)])} />
-      {done !== undefined && <Progress label="Done:" done={done} />}
-    </Dialog>
-  );
-}
-
-function CourierField({ courier, choose }: { readonly courier: string; readonly choose: (id: string) => void }) {
-  return (
-    <QueryView query={useCouriers()}>
-      {(data) =>
-        data.length === 0 ? (
-          <p>
-            No couriers yet. <a href={paths.couriers()}>Add courier</a> first.
-          </p>
-        ) : (
-          <SelectField
-            name="courier"
-            label="Courier"
-            value={courier}
-            onInput={choose}
-            choices={[["", "Choose a courier"], ...data.map(({ id, name }) => [id, name] as const)]}
-          />
-        )
-      }
-    </QueryView>
-  );
+  const assign = async (form: FormData) => {
+    if (courier === "") throw fieldError("courier", "Choose a courier.");
+    last.current = lastSequence(await loadRun(couriers, courier), props.shipments);
+    return run(form);
+  };
+  return { assign, done };
 }
 
 /** Returns the last sequence among a courier's stops other than the assigned ones, 0 without stops. */

@@ -1,12 +1,11 @@
 import type { ComponentType } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
 import { PaymentStatus, ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import type { Problem } from "../api/problem.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
-import { Button } from "../ui/button.tsx";
 import { Dialog, RpcDialog } from "../ui/dialog.tsx";
 import { choicesOf, TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
@@ -15,7 +14,6 @@ import { moneyText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
 import { Money } from "../ui/values.tsx";
 import { AssignDialog } from "./assign-dialog.tsx";
-import { useCouriers } from "./courier-run.ts";
 import { ATTEMPT_REASONS, VERIFICATIONS } from "./delivery-choices.ts";
 import { routeTextOf } from "./route.ts";
 import { blocksRefund, CANCEL_REASONS, StateBadge } from "./shipment-badge.tsx";
@@ -170,18 +168,7 @@ function AdvanceDialog({ shipment, own }: StepProps) {
 /** Assigns one of the workspace's couriers, or a courier who is typed because the list does not contain them. */
 function AssignSingleDialog({ shipment, own }: StepProps) {
   const shipments = useMemo(() => [shipment], [shipment]);
-  const [isUnlisted, setUnlisted] = useState(false);
-  const { data: listed } = useCouriers();
-  if (!isUnlisted && listed?.length !== 0) {
-    return (
-      <AssignDialog shipments={shipments} close={own.close}>
-        <p>
-          <Button onClick={() => setUnlisted(true)}>Courier not in the list</Button>
-        </p>
-      </AssignDialog>
-    );
-  }
-  return (
+  const unlisted = (
     <RpcDialog
       {...own}
       method={method.setCourier}
@@ -196,6 +183,7 @@ function AssignSingleDialog({ shipment, own }: StepProps) {
       done="Courier saved."
     />
   );
+  return <AssignDialog shipments={shipments} close={own.close} unlisted={unlisted} />;
 }
 
 function CancelDialog({ shipment, own }: StepProps) {
