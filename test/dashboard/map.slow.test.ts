@@ -58,6 +58,19 @@ describeDashboard("the map", (dashboard) => {
     await expect.poll(() => total.getAttribute("value")).not.toBe("12.69");
   });
 
+  test("a click moves a point of a complete route only after its field had the focus", async () => {
+    const page = await openBooking();
+    const clickBesidePickup = async () => {
+      const { x, y } = await middleOf(page, "Pickup");
+      await page.mouse.click(x - 40, y + 40);
+    };
+    await clickBesidePickup();
+    await page.getByLabel("Pickup address").focus();
+    await clickBesidePickup();
+    await expect.poll(() => field(page, "Pickup latitude")).toBeLessThan(40.758);
+    expect(await pointOf(page, "Dropoff")).toEqual({ lat: 40.6782, lng: -73.9442 });
+  });
+
   test("arrow keys move a focused pin, and Escape resets it", async () => {
     const page = await openBooking();
     await pin(page, "Dropoff").focus();

@@ -33,7 +33,7 @@ export function CoverageMap(
     readonly dropoff?: LatLng | undefined;
     readonly courier?: LatLng | undefined;
     /** Called with the point that the user clicked or chose with the keyboard. */
-    readonly onPick?: (point: LatLng) => void;
+    readonly onPick?: ((point: LatLng) => void) | undefined;
     /** Called when the user has moved the pickup or dropoff pin. If omitted, pins cannot be moved. */
     readonly onMove?: (end: PointEnd, point: LatLng) => void;
   } & Pick<MapProps, "inView" | "onDraw" | "children">,

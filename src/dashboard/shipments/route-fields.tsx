@@ -41,14 +41,14 @@ interface EndAddress {
  */
 export function RouteFields(props: Props) {
   const { route, change, hasSearch, outside } = props;
-  const [focused, setFocused] = useState<End>();
-  const picked = focused ?? (pointOf(route, "pickup") ? "dropoff" : "pickup");
   const ends = useEnds(props);
+  const { picked, pick, focus } = usePicked(route, ends.choose);
+  const hint = picked && `${CLICK} the map to set the ${picked}`;
   const recent = useRecent(props.customer);
   return (
     <>
       {ENDS.map((end) => (
-        <div key={end} class="route-end" onFocusIn={() => setFocused(end)}>
+        <div key={end} class="route-end" onFocusIn={() => focus(end)}>
           <AddressField
             name={`${end}_address`}
             label={`${LABELS[end]} address`}
@@ -81,22 +81,35 @@ export function RouteFields(props: Props) {
       </div>
       <div>
         <CoverageMap
-          label={`Coverage map. ${CLICK} to set the ${picked}`}
+          label={hint ? `Coverage map. ${hint}` : "Coverage map"}
           pickup={pointOf(route, "pickup")}
           dropoff={pointOf(route, "dropoff")}
-          onPick={(point) => {
-            void ends.choose(picked, point);
-            setFocused(undefined);
-          }}
+          onPick={pick}
           onMove={(end, point) => void ends.choose(end, point)}
         />
         <p class="hint">
-          {!pointOf(route, picked) && `${CLICK} the map to set the ${picked}. `}
+          {hint && `${hint}. `}
           You can paste both coordinates or a map link into one field.
         </p>
       </div>
     </>
   );
+}
+
+/**
+ * Returns the end that a click on the map sets: the one whose field had the focus last, otherwise the one without a
+ * point. `undefined` if the route is complete, because a stray click must not move its points.
+ */
+function usePicked(route: RouteText, choose: ReturnType<typeof useEnds>["choose"]) {
+  const [focused, focus] = useState<End>();
+  const picked = focused ?? ENDS.find((end) => !pointOf(route, end));
+  const pick =
+    picked &&
+    ((point: LatLng) => {
+      void choose(picked, point);
+      focus(undefined);
+    });
+  return { picked, pick, focus };
 }
 
 /** Coordinate fields of a pickup or dropoff. Collapsed if addresses provide the coordinates. */
