@@ -16,6 +16,7 @@ import { type ParametersOf, paths } from "../routes/paths.ts";
 import { CopyButton, Money, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { DetailPage, Section, QueryView } from "../ui/page.tsx";
+import { Fold } from "../ui/fold.tsx";
 import { numberText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
 import { ProofSection } from "./proof.tsx";
@@ -170,7 +171,6 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
               </>
             ),
           ],
-          ["Coordinates", ENDS.map((end) => pointText(pointAt(shipment, end))).join(" → ")],
           ["Distance", `${numberText(shipment.distanceKm)} km`],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
           ...recordItems(shipment),
@@ -207,6 +207,9 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
           <DescriptionList items={notes} />
         </div>
       )}
+      <div class="note">
+        <Fold summary="Coordinates">{ENDS.map((end) => pointText(pointAt(shipment, end))).join(" → ")}</Fold>
+      </div>
     </Section>
   );
 }
