@@ -179,6 +179,7 @@ describeDashboard("items that need attention", (dashboard) => {
 
   for (const [device, options] of [
     ["a phone", PHONE],
+    ["a tablet", { ...PHONE, viewport: { width: 1024, height: 500 } }],
     ["a desktop", { viewport: { width: 1440, height: 500 } }],
   ] as const) {
     test(`actions for selected shipments stay in sight on ${device}`, async () => {
