@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NO_PAYMENT_DETAILS } from "../../src/domain/shipment/payment-details.ts";
 import { data } from "../support/answers.ts";
 import { bookAnd } from "../support/bookings.ts";
 import type { TestWorkspace } from "../support/service.ts";
@@ -157,7 +158,35 @@ describeDashboard("items that need attention", (dashboard) => {
     await bar.getByRole("button", { name: "Mark as picked up (3)" }).click();
     await pressInDialog(page, "Mark as picked up");
     await expect.poll(() => rowsOf(page, "Late deliveries").count()).toBe(3);
-    expect(await rowsOf(page, "Late pickups").count()).toBe(0);
+    await expect.poll(() => rowsOf(page, "Late pickups").count()).toBe(0);
+  });
+
+  test("disputed and unassigned payments name the courier and the reason, without a time", async () => {
+    const own = await dashboard.service.addWorkspace();
+    for (const details of [{ dispute: "open" }, { uncounted: 1, error: "Paid too late." }]) {
+      const { reference: shipment } = await bookAnd(dashboard.service, own.apiKey, ["pay", "advance"]);
+      await data(dashboard.service.as(own.apiKey).setCourier({ shipment, name: "Ada Byron" }));
+      await dashboard.service.app.em.execute("update shipment set payment_details = ?::jsonb where reference = ?", [
+        JSON.stringify({ ...NO_PAYMENT_DETAILS, ...details }),
+        shipment,
+      ]);
+    }
+    const page = await openAsMember(dashboard, "/attention", { workspace: own });
+    const headers = (table: string) =>
+      page.getByRole("table", { name: table }).getByRole("columnheader").allTextContents();
+    await expect
+      .poll(() => headers("Disputed payments"))
+      .toEqual([expect.any(String), "Shipment, customer", "Recipient", "Courier", "Total"]);
+    expect(await headers("Unassigned payments")).toEqual([
+      expect.any(String),
+      "Shipment, customer",
+      "Reason",
+      "Recipient",
+      "Courier",
+      "Total",
+    ]);
+    await rowsOf(page, "Unassigned payments").getByText("Paid too late.").waitFor();
+    await rowsOf(page, "Unassigned payments").getByText("Ada Byron").waitFor();
   });
 
   test("on a phone, boxes of late shipments lie beside the references", async () => {

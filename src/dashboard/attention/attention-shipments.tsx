@@ -13,8 +13,10 @@ import { Money, Time } from "../ui/values.tsx";
 
 /** Presentation of the shipments of a kind. */
 export interface ShipmentsOfKind {
-  /** Heading of the subjects' times. Unset for cancelled shipments, which have neither a courier nor actions in common. */
+  /** Heading of the subjects' times. */
   readonly time?: string;
+  /** Whether the shipments are cancelled, and therefore have neither a courier nor actions in common. */
+  readonly areCancelled?: boolean;
   /** The action that resolves the problem. */
   readonly step?: (shipment: Shipment) => Step | undefined;
 }
@@ -55,7 +57,8 @@ export function AttentionShipments(props: {
   readonly subjects: readonly AttentionSubject[];
   readonly selection: TableProps<Row>["selection"];
 }) {
-  const { label, of, subjects, selection } = props;
+  const { label, of, selection } = props;
+  const rows = props.subjects.filter(hasShipment);
   const mayChange = useRole("member");
   const [open, setOpen] = useState<{ readonly step: Step; readonly shipment: Shipment }>();
   const act: Column<Row> = {
@@ -72,21 +75,33 @@ export function AttentionShipments(props: {
       <Table
         label={label}
         isList
-        columns={[...columnsOf(of), ...(mayChange && of.step ? [act] : [])]}
-        rows={subjects.filter(hasShipment)}
+        columns={[...columnsOf(of, rows), ...(mayChange && of.step ? [act] : [])]}
+        rows={rows}
         href={({ id }) => paths.shipment({ reference: id })}
-        selection={mayChange && of.time ? selection : undefined}
+        selection={mayChange && !of.areCancelled ? selection : undefined}
       />
       {open && <StepDialog {...open} from={open.shipment} close={() => setOpen(undefined)} />}
     </>
   );
 }
 
-function columnsOf({ time }: ShipmentsOfKind): readonly Column<Row>[] {
+function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]): readonly Column<Row>[] {
   const courier: Column<Row> = {
     header: "Courier",
     spare: true,
     cell: ({ shipment }) => <Contact name={shipment.courier?.name} phone={shipment.courier?.phone} />,
+  };
+  const cause: Column<Row> = {
+    header: time ?? "Reason",
+    cell: ({ at, reason, shipment: { attempts } }) => {
+      const failed = attempts.length > 0 && `${attempts.length} failed`;
+      return (
+        <>
+          {time && <Time at={at} />}
+          <Line minor>{[failed, reason?.replaceAll("_", " ")].filter(Boolean).join(" · ")}</Line>
+        </>
+      );
+    },
   };
   return [
     {
@@ -100,18 +115,7 @@ function columnsOf({ time }: ShipmentsOfKind): readonly Column<Row>[] {
         </>
       ),
     },
-    {
-      header: time ?? "Cancelled",
-      cell: ({ at, reason, shipment: { attempts } }) => {
-        const failed = attempts.length > 0 && `${attempts.length} failed`;
-        return (
-          <>
-            <Time at={at} />
-            <Line minor>{[failed, reason?.replaceAll("_", " ")].filter(Boolean).join(" · ")}</Line>
-          </>
-        );
-      },
-    },
+    ...(time || rows.some(({ reason }) => reason) ? [cause] : []),
     {
       header: "Recipient",
       clips: "wide",
@@ -120,7 +124,7 @@ function columnsOf({ time }: ShipmentsOfKind): readonly Column<Row>[] {
         <Contact name={recipientName} phone={recipientPhone} />
       ),
     },
-    ...(time ? [courier] : []),
+    ...(areCancelled ? [] : [courier]),
     {
       header: "Total",
       align: "end",

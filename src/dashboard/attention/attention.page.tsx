@@ -49,6 +49,7 @@ const OF_ALL = inList("All shipments");
 const TO_PICK_UP = inList("All shipments to pick up", { status: String(ShipmentStatus.AWAITING_PICKUP) });
 const IN_TRANSIT = inList("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) });
 const REFUND_DUE = inList("All shipments with a refund due", { payment_status: String(PaymentStatus.REFUND_PENDING) });
+const CANCELLED = { time: "Cancelled", areCancelled: true };
 const OF_WEBHOOKS = {
   row: webhookRow,
   all: () => ({ label: "All webhooks", href: paths.webhooks() }),
@@ -57,7 +58,7 @@ const OF_WEBHOOKS = {
 const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.REFUND_FAILED]: {
     ...REFUND_DUE,
-    shipments: {},
+    shipments: CANCELLED,
     title: "Failed refunds",
     isBad: true,
     explanation: "These customers have not received their refunds.",
@@ -140,7 +141,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.REFUND_DUE]: {
     ...REFUND_DUE,
-    shipments: { step: () => "Record refund" },
+    shipments: { ...CANCELLED, step: () => "Record refund" },
     title: "Refunds due",
     explanation: "These shipments were cancelled after payment. Refund the customers, then record the refunds.",
     forAll: ["record", "Record all refunds"],
