@@ -180,6 +180,8 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => rows(page).first().getByRole("cell").allTextContents()).toEqual(texts);
       await expectWellShown(page, "shipments-in-transit");
       await data(as.reportProgress({ shipment, dropoff_eta: new Date().toISOString() }));
+      const arrival = rows(page).first().getByRole("cell").last();
+      await expect.poll(() => arrival.textContent()).toMatch(/^Late: (now|\d+ \w+ ago)\d+:\d\d [AP]M$/);
       await page.getByRole("link", { name: shipment }).click();
       await page.locator(".stop .late", { hasText: "Expected" }).waitFor();
     });

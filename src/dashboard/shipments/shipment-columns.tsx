@@ -230,7 +230,7 @@ function Address(props: EndProps & { readonly sign?: string; readonly contact?: 
   );
 }
 
-/** Shows the pickup or dropoff time, or how long the shipment has waited without one. Red if late. */
+/** Shows the pickup or dropoff time, or how long the shipment has waited without one. Marked if late. */
 function WindowLines({ end, shipment }: EndProps) {
   const { isLate, waited } = useLateness(end, shipment);
   const window = shipment[`${end}Window` as const];
@@ -260,7 +260,7 @@ function WindowLines({ end, shipment }: EndProps) {
   );
 }
 
-/** Shows the person and address of the next stop, and its window or how long the shipment has waited. Red if late. */
+/** Shows the person and address of the next stop, and its window or how long the shipment has waited. Marked if late. */
 function NextStop({ shipment }: { readonly shipment: Shipment }) {
   const { end, contact, window } = nextStopOf(shipment);
   const { isLate, waited } = useLateness(end, shipment);
@@ -273,7 +273,7 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** Shows the expected arrival at the dropoff, in red if it has passed or misses the window. */
+/** Shows the expected arrival at the dropoff, marked as late if it has passed or misses the window. */
 function Eta({ shipment }: { readonly shipment: Shipment }) {
   const { dropoffEta, dropoffWindow } = shipment;
   const isMissed = useMissedEta("dropoff", shipment);
@@ -283,6 +283,7 @@ function Eta({ shipment }: { readonly shipment: Shipment }) {
   return (
     <>
       <span class={isMissed ? "line late" : "line"}>
+        {isMissed && "Late: "}
         <Time at={eta} />
       </span>
       <Line isMinor text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />
