@@ -1,6 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import { loadAllPages } from "../api/all-pages.ts";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { isUnordered } from "./stop-order.ts";
@@ -19,13 +20,7 @@ export function useCouriers() {
   const client = useClient(CourierService);
   return useQuery(
     async (signal) => {
-      const couriers = [];
-      let pageToken = "";
-      do {
-        const page = await client.listCouriers({ pageSize: 100, pageToken }, { signal });
-        couriers.push(...page.data);
-        pageToken = page.nextPageToken;
-      } while (pageToken !== "");
+      const couriers = await loadAllPages((page) => client.listCouriers(page, { signal }));
       return couriers.toSorted((a, b) => a.name.localeCompare(b.name));
     },
     [client],

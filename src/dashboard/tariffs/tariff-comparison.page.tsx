@@ -4,9 +4,10 @@ import {
   TariffService,
   type ZoneDifferences,
 } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { loadAllPages } from "../api/all-pages.ts";
 import { useClient } from "../api/clients.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
-import { Empty, Page, Section, QueryView } from "../ui/page.tsx";
+import { Empty, Page, ProblemNote, Section, QueryView } from "../ui/page.tsx";
 import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -19,13 +20,18 @@ import { useLocation } from "../routes/router.ts";
 export function TariffComparisonPage() {
   const { query } = useLocation();
   const [from, to] = [versionIn(query, "from_version"), versionIn(query, "to_version")];
-  const { data } = useRpc(TariffService.method.listTariffVersions, { pageSize: 100 });
-  const listed = data?.data.map(({ version }) => version) ?? [];
+  const tariffs = useClient(TariffService);
+  const { data, problem, reload } = useQuery(
+    (signal) => loadAllPages((page) => tariffs.listTariffVersions(page, { signal })),
+    [tariffs],
+  );
+  const listed = data?.map(({ version }) => version) ?? [];
   const versions = [...new Set([...listed, from, to])].filter((version) => version !== undefined);
   const choices = versions.map((version) => [String(version), `Version ${version}`] as const);
   return (
     <Page title="Compare versions" up={{ label: "Tariff", href: paths.tariff({}) }}>
       <Filters fields={{ from_version: { label: "From", choices }, to_version: { label: "To", choices } }} />
+      {problem && <ProblemNote problem={problem} retry={reload} />}
       {from === undefined || to === undefined ? (
         <Empty title="Choose two versions" />
       ) : (
