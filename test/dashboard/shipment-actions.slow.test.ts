@@ -141,7 +141,7 @@ describeDashboard("shipment actions", (dashboard) => {
     const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);
     await chooseMore(page, "Cancel shipment");
-    await dialog(page).getByText("$12.69 must be refunded by you").waitFor();
+    await dialog(page).getByText("You must refund the $12.69 yourself.").waitFor();
     await dialog(page).getByLabel("Reason").selectOption("Requested by the customer");
     await dialog(page).getByLabel("Note").fill("By telephone");
     await expectWellShown(page, "shipment-cancel");

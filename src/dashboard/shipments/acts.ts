@@ -47,7 +47,7 @@ export const ACTS: readonly Act[] = [
       return [
         "This cannot be undone.",
         ...(online.length > 0 ? [`${totalText(online)} will be refunded.`] : []),
-        ...(manual.length > 0 ? [`${totalText(manual)} must be refunded by you.`] : []),
+        ...(manual.length > 0 ? [`You must refund the ${totalText(manual)} yourself.`] : []),
       ].join(" ");
     },
     send: (client, shipments, form, headers) =>

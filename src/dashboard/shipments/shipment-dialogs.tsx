@@ -201,21 +201,21 @@ function CancelDialog({ shipment, own }: StepProps) {
     >
       <p>
         This cannot be undone. {shipment.paymentDetails?.checkoutUrl !== undefined && "Its pay link expires."}
-        {shipment.paymentStatus === PaymentStatus.PAID && (
-          <>
-            It is paid: <Money amount={shipment.total} currency={shipment.currency} /> {refundOf(shipment)}
-          </>
-        )}
+        {shipment.paymentStatus === PaymentStatus.PAID && <Refund {...shipment} />}
       </p>
     </RpcDialog>
   );
 }
 
-function refundOf({ paymentDetails }: Shipment): string {
-  if (paymentDetails === undefined) return "must be refunded by you.";
-  return blocksRefund(paymentDetails)
-    ? "will be refunded once the dispute is decided."
-    : "will be refunded automatically, less earlier refunds.";
+function Refund({ total, currency, paymentDetails }: Shipment) {
+  const amount = <Money amount={total} currency={currency} />;
+  if (paymentDetails === undefined) return <>You must refund the {amount} yourself.</>;
+  const when = blocksRefund(paymentDetails) ? "once the dispute is decided" : "automatically, less earlier refunds";
+  return (
+    <>
+      It is paid: {amount} will be refunded {when}.
+    </>
+  );
 }
 
 function RescheduleDialog({ shipment, own: { close } }: StepProps) {
