@@ -53,7 +53,7 @@ function Sentence({ entry }: { readonly entry: AuditEntry }) {
 }
 
 function actorText({ kind, name }: AuditActor): string {
-  return kind === AuditActorKind.API_KEY ? apiKeyText({ last4: name }) : name;
+  return kind === AuditActorKind.API_KEY ? apiKeyText(name) : name;
 }
 
 function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) {

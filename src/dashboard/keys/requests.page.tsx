@@ -99,7 +99,7 @@ export function RequestsPage() {
 
 /** Names a caller: an email of a member, a key, or an empty text for couriers. */
 function callerText(caller: string): string {
-  return caller === "" || caller.includes("@") ? caller : apiKeyText({ last4: caller });
+  return caller === "" || caller.includes("@") ? caller : apiKeyText(caller);
 }
 
 const REFERENCE = /SHP-[0-9A-Z]{12}/;

@@ -49,7 +49,7 @@ export function Timeline({ events }: { readonly events: readonly Event[] }) {
 
 function actorOf({ actor, apiKey, courier }: Pick<Step, "actor" | "apiKey" | "courier">): string | undefined {
   if (courier !== undefined) return `Courier ${courier.name}`;
-  return actor ?? (apiKey && apiKeyText(apiKey));
+  return actor ?? (apiKey && apiKeyText(apiKey.name ?? apiKey.last4));
 }
 
 function Icon({ kind }: { readonly kind: keyof typeof KINDS }) {

@@ -42,8 +42,8 @@ export function compactText(value: number, currency?: string): string {
   }).format(value);
 }
 
-export function apiKeyText({ name, last4 }: { readonly name?: string | null; readonly last4: string }): string {
-  return `API key ${name ?? last4}`;
+export function apiKeyText(label: string): string {
+  return `API key ${label}`;
 }
 
 export function shareText(share: number): string {

@@ -40,7 +40,8 @@ const COLUMNS: readonly Column<Event>[] = [
     spare: true,
     clips: true,
     cell: ({ actor, apiKey, courier }) =>
-      actor ?? courier?.name ?? <span class="minor">{apiKey ? apiKeyText(apiKey) : "Service"}</span>,
+      actor ??
+      courier?.name ?? <span class="minor">{apiKey ? apiKeyText(apiKey.name ?? apiKey.last4) : "Service"}</span>,
   },
   {
     header: "When",
@@ -196,7 +197,7 @@ function Details({ payload }: { readonly payload: Payload }) {
           ),
         ],
         ["Webhook", webhook ? <a href={paths.webhook({ webhook: webhook.id })}>{webhook.url}</a> : undefined],
-        ["By", actor ?? (key ? apiKeyText(key) : "An API key or the service")],
+        ["By", actor ?? (key ? apiKeyText(key.name ?? key.last4) : "An API key or the service")],
         ["Position", String(position)],
         ["ID", <Id id={id} />],
       ]}
