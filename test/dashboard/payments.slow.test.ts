@@ -206,7 +206,7 @@ describeDashboard(
         await expectText(page, "Admins of the workspace connect and disconnect Stripe.");
         await expect
           .poll(() => page.locator("main").getByRole("button").allInnerTexts())
-          .toEqual(["Copy id", "Copy id"]);
+          .toEqual(["Copy ID", "Copy ID"]);
         await expectWellShown(page, "payments-member");
       });
     });
@@ -217,7 +217,7 @@ describeDashboard(
       await page.goto(`/w/${twin.id}${PATH}`);
       await page.getByText("No money moves in test mode.").waitFor();
       await expectText(page, "Admins of the workspace connect and disconnect Stripe.");
-      await expect.poll(() => page.locator("main").getByRole("button").allInnerTexts()).toEqual(["Copy id"]);
+      await expect.poll(() => page.locator("main").getByRole("button").allInnerTexts()).toEqual(["Copy ID"]);
       await expectWellShown(page, "payments-test");
     });
 

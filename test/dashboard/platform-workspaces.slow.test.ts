@@ -219,7 +219,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     await page.getByText("created the workspace").waitFor();
     await page.getByRole("table", { name: "API keys" }).waitFor();
     const buttons = page.getByRole("main").getByRole("button");
-    await expect.poll(() => buttons.allTextContents()).toEqual(["Copy id"]);
+    await expect.poll(() => buttons.allTextContents()).toEqual(["Copy ID"]);
     await expectWellShown(page, "platform-workspace-viewer");
   });
 });

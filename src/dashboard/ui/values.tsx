@@ -72,7 +72,7 @@ export function Code(props: { readonly text: string; readonly what: string }) {
 export function Id({ id }: { readonly id: string | bigint }) {
   return (
     <>
-      <code>{String(id)}</code> <CopyButton text={String(id)} what="id" />
+      <code>{String(id)}</code> <CopyButton text={String(id)} what="ID" />
     </>
   );
 }
