@@ -163,7 +163,7 @@ describeDashboard("shipment actions", (dashboard) => {
     const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, ["cancel"]);
     const page = await open(shipment);
     await chooseMore(page, "Record late payment");
-    await button(page, "Record payment").click();
+    await pressInDialog(page, "Record late payment");
     await page.getByText("Refund due", { exact: true }).waitFor();
     expect(await read(shipment)).toMatchObject({ payment_status: "refund_pending" });
   });

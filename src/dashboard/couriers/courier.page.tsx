@@ -214,9 +214,8 @@ const REVOKE = rowActions<CourierLink>(({ id, courier }) => (
     button="Revoke"
     label="Revoke link"
     method={revokeCourierLink}
-    title="Revoke link"
     tone="danger"
-    request={{ courier: courier, link: id }}
+    request={{ courier, link: id }}
     done="Link revoked."
   >
     <p>Devices that opened the link are signed out at once.</p>

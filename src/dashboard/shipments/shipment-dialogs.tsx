@@ -134,8 +134,6 @@ function PaymentDialog({ shipment, own }: StepProps) {
     <RpcDialog
       {...own}
       method={method.recordPayment}
-      title="Record payment"
-      submit="Record payment"
       request={(form) => ({ ...own.request, currency: textOf(form, "currency").toUpperCase() })}
       done="Payment recorded."
     >

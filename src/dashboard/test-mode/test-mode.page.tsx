@@ -230,7 +230,6 @@ const TAKE = rowActions<RunningSimulation>(({ shipment, nextStep }) => (
     button="Simulate"
     label={`Simulate event for ${shipment}`}
     method={TestService.method.takeTestStep}
-    title={`Simulate event for ${shipment}`}
     submit="Simulate event"
     request={{ shipment }}
     fields={{

@@ -125,11 +125,11 @@ export function RpcDialog<I extends DescMessage, O extends DescMessage>(
   );
 }
 
-/** A button that opens an `<RpcDialog>`. `button` is its label, and by default also the dialog's title. */
+/** A button that opens an `<RpcDialog>`. Its accessible name is the default of the dialog's title. */
 export function RpcButton<I extends DescMessage, O extends DescMessage>(
   props: RpcCallProps<I, O> & Omit<ButtonProps, "children"> & { readonly button: string; readonly title?: string },
 ) {
-  const { button, title = button, primary, destructive, label, ...dialog } = props;
+  const { button, primary, destructive, label, title = label ?? button, ...dialog } = props;
   return (
     <DialogButton {...{ primary, destructive, label }} dialog={<RpcDialog {...dialog} title={title} />}>
       {button}
