@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { data } from "../support/answers.ts";
 import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
 import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -123,6 +124,16 @@ describeDashboard("shipment actions", (dashboard) => {
     await pressInDialog(page, "Mark as delivered");
     await expect.poll(() => actions(page)).toEqual([]);
     expect(await read(shipment)).toMatchObject({ status: "delivered" });
+  });
+
+  test("a proof that was not required names no requirement", async () => {
+    const { service, workspace } = dashboard;
+    const shipment = await bookAnd(service, workspace.apiKey, ["pay", "advance"]);
+    const proof = { shipment: shipment["reference"], received_by: "Grace Hopper" };
+    await data(service.as(workspace.apiKey).recordProof(proof));
+    const page = await open(shipment, "member");
+    const section = page.locator("section", { has: page.getByRole("heading", { name: "Proof of delivery" }) });
+    await expect.poll(() => section.locator("dt").allTextContents()).toEqual(["Received by", "Recorded"]);
   });
 
   test("refuses a payment of another amount at its field", async () => {

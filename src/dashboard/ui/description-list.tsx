@@ -5,7 +5,7 @@ import type { Choices } from "./fields.tsx";
 export function DescriptionList(props: {
   readonly items: readonly (readonly [term: string, value: ComponentChildren])[];
 }) {
-  const items = props.items.filter(([, value]) => value !== undefined && value !== "");
+  const items = props.items.filter(([, value]) => value !== undefined && value !== false && value !== "");
   return (
     <dl class="facts">
       {items.map(([term, value]) => (
