@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Attention, AttentionSubject } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -8,7 +7,7 @@ import { SelectionBar, useActs } from "../shipments/selection.tsx";
 import type { Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { type Column, Table, type TableProps } from "../ui/table.tsx";
+import { type Column, Line, rowActions, Table, type TableProps } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 
 /** Presentation of the shipments of a kind. */
@@ -61,15 +60,10 @@ export function AttentionShipments(props: {
   const rows = props.subjects.filter(hasShipment);
   const mayChange = useRole("member");
   const [open, setOpen] = useState<{ readonly step: Step; readonly shipment: Shipment }>();
-  const act: Column<Row> = {
-    header: "Action",
-    align: "end",
-    selfEvident: true,
-    cell: ({ shipment }) => {
-      const step = of.step?.(shipment);
-      return step && <Button onClick={() => setOpen({ step, shipment })}>{step}</Button>;
-    },
-  };
+  const act = rowActions<Row>(({ shipment }) => {
+    const step = of.step?.(shipment);
+    return step && <Button onClick={() => setOpen({ step, shipment })}>{step}</Button>;
+  });
   return (
     <>
       <Table
@@ -98,7 +92,7 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
       return (
         <>
           {time && <Time at={at} />}
-          <Line minor>{[failed, reason?.replaceAll("_", " ")].filter(Boolean).join(" · ")}</Line>
+          <Line isMinor text={[failed, reason?.replaceAll("_", " ")].filter(Boolean).join(" · ")} />
         </>
       );
     },
@@ -111,7 +105,7 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
       cell: ({ id, shipment: { customer } }) => (
         <>
           <code>{id}</code>
-          <Line minor>{customer?.name}</Line>
+          <Line isMinor text={customer?.name} />
         </>
       ),
     },
@@ -137,17 +131,10 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
 function Contact({ name, phone }: { readonly name: string | undefined; readonly phone: string | undefined }) {
   return (
     <>
-      <Line>{name ?? "—"}</Line>
-      <Line minor>{phone && <a href={`tel:${phone}`}>{phone}</a>}</Line>
+      <Line text={name ?? "—"} />
+      <Line isMinor text={phone}>
+        <a href={`tel:${phone}`}>{phone}</a>
+      </Line>
     </>
-  );
-}
-
-function Line(props: { readonly minor?: boolean; readonly children: ComponentChildren }) {
-  if (!props.children) return null;
-  return (
-    <span class={props.minor ? "line minor" : "line"} dir="auto">
-      {props.children}
-    </span>
   );
 }

@@ -9,6 +9,7 @@ import {
   actionsColumn,
   API_KEY_COLUMNS,
   API_KEY_FIELDS,
+  CALL_CLASSES,
   keyCall,
   createDialog,
   KeyText,
@@ -125,13 +126,6 @@ function grpcCommand(address: string): string {
   ${address}/shipments.v1.ShipmentService/QuoteShipment`;
 }
 
-/** Method groups, each with one rate limit. */
-const CLASSES = [
-  ["quote", "Quotes"],
-  ["read", "Reads"],
-  ["write", "Changes"],
-] as const;
-
 function ApiUsage() {
   const usage = useRpc(ReportService.method.getUsage, {});
   return (
@@ -156,7 +150,7 @@ function Shown({ usage }: { readonly usage: Usage }) {
           </tr>
         </thead>
         <tbody>
-          {CLASSES.map(([name, title]) => {
+          {CALL_CLASSES.map(([name, title]) => {
             const limit = usage[name];
             const calls = hours.map((hour) => Number(hour[name]));
             return (

@@ -10,6 +10,13 @@ import type { FieldTexts } from "../ui/request-fields.tsx";
 import { type Column, rowActions } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 
+/** Method groups, each with one rate limit. */
+export const CALL_CLASSES = [
+  ["quote", "Quotes"],
+  ["read", "Reads"],
+  ["write", "Changes"],
+] as const;
+
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
 /** Creates a dialog that makes a call. If the response has a secret, the dialog shows it with instructions. */
@@ -134,10 +141,7 @@ export function rotateDialog(
 
 export const KEY_USE_COLUMNS: readonly Column<Key>[] = [
   { header: "Created", spare: "first", cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    header: "Last used",
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : "Never"),
-  },
+  { header: "Last used", cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : "Never") },
 ];
 
 export const API_KEY_COLUMNS: readonly Column<ApiKey>[] = [

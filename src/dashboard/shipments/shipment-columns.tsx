@@ -12,7 +12,7 @@ import { changeQuery, useLocation } from "../routes/router.ts";
 import { dateOf, numberText } from "../ui/format.ts";
 import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
-import type { Column } from "../ui/table.tsx";
+import { type Column, Line } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
 import { useLateness, useMissedEta } from "./lateness.ts";
@@ -29,10 +29,7 @@ const COLUMNS = {
     orders: ["pickup_window", "pickup_window desc"],
     cell: (shipment) => <WindowLines end="pickup" shipment={shipment} />,
   },
-  dropoff: {
-    header: "Dropoff",
-    cell: (shipment) => <WindowLines end="dropoff" shipment={shipment} />,
-  },
+  dropoff: { header: "Dropoff", cell: (shipment) => <WindowLines end="dropoff" shipment={shipment} /> },
   cancelled: {
     header: "Cancelled",
     cell: ({ cancelledAt, cancelReason }) => (
@@ -147,11 +144,7 @@ const COLUMNS = {
     selfEvident: true,
     cell: (shipment) => <NextStop shipment={shipment} />,
   },
-  stop: {
-    header: "Stop",
-    align: "end",
-    cell: ({ courier }) => courier?.sequence ?? "—",
-  },
+  stop: { header: "Stop", align: "end", cell: ({ courier }) => courier?.sequence ?? "—" },
   total: {
     header: "Total",
     align: "end",
@@ -195,22 +188,6 @@ const IDS = Object.keys(COLUMNS) as ColumnId[];
 
 function attemptsText(count: number): string {
   return count === 1 ? "1 failed attempt" : `${count} failed attempts`;
-}
-
-/** One line of a cell. Overflow is cut off, but the tooltip has the full text. */
-function Line(props: {
-  readonly text: string | undefined;
-  readonly title?: string | undefined;
-  readonly isMinor?: boolean;
-  readonly children?: ComponentChildren;
-}) {
-  const { text, title = text, isMinor, children = text } = props;
-  if (!text) return null;
-  return (
-    <span class={isMinor ? "line minor" : "line"} dir="auto" title={title}>
-      {children}
-    </span>
-  );
 }
 
 interface EndProps {

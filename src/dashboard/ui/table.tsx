@@ -27,6 +27,22 @@ export interface Column<T> {
   readonly orders?: readonly [first: string, second: string];
 }
 
+/** One line of a cell. Overflow is cut off, but the tooltip has the full text. */
+export function Line(props: {
+  readonly text: string | undefined;
+  readonly title?: string | undefined;
+  readonly isMinor?: boolean;
+  readonly children?: ComponentChildren;
+}) {
+  const { text, title = text, isMinor, children = text } = props;
+  if (!text) return null;
+  return (
+    <span class={isMinor ? "line minor" : "line"} dir="auto" title={title}>
+      {children}
+    </span>
+  );
+}
+
 /** Returns the column of a row's buttons. */
 export function rowActions<T>(buttons: (row: T) => ComponentChildren): Column<T> {
   const cell = (row: T) => <span class="row-actions">{buttons(row)}</span>;

@@ -5,6 +5,7 @@ import {
   type AdminWorkspace,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
+import { CALL_CLASSES } from "../keys/key-table.tsx";
 import { InvitedDialog, ROLE_CHOICES } from "../people/invitation.tsx";
 import { RpcButton } from "../ui/dialog.tsx";
 import { More } from "../ui/menu.tsx";
@@ -127,12 +128,6 @@ export function PaymentsButton(props: ActionProps) {
     </RpcButton>
   );
 }
-
-export const CALL_CLASSES = [
-  ["quote", "Quotes"],
-  ["read", "Reads"],
-  ["write", "Changes"],
-] as const;
 
 export function LimitsButton({ workspace: { id, name: title, limits } }: ActionProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;

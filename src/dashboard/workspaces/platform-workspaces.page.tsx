@@ -17,18 +17,13 @@ import { providerName } from "./missing-words.ts";
 import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges, WorkspaceNames } from "../audit/audit-table.tsx";
 import { numberText, recordIdOf } from "../ui/format.ts";
-import {
-  CALL_CLASSES,
-  LimitsButton,
-  PaymentsButton,
-  WorkspaceActions,
-  type ActionProps,
-} from "./platform-workspace-actions.tsx";
+import { LimitsButton, PaymentsButton, WorkspaceActions, type ActionProps } from "./platform-workspace-actions.tsx";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import {
   actionsColumn,
   API_KEY_COLUMNS,
   API_KEY_FIELDS,
+  CALL_CLASSES,
   keyCall,
   createDialog,
   LastUse,
@@ -38,11 +33,7 @@ import {
 
 const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => <strong>{name}</strong> },
-  {
-    header: "State",
-    selfEvident: true,
-    cell: (workspace) => <WorkspaceBadge workspace={workspace} />,
-  },
+  { header: "State", selfEvident: true, cell: (workspace) => <WorkspaceBadge workspace={workspace} /> },
   { header: "ID", cell: ({ id }) => String(id) },
   {
     header: "Payments",
