@@ -81,10 +81,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.PICKUP_LATE]: {
     ...TO_PICK_UP,
-    shipments: {
-      time: "Due",
-      step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier"),
-    },
+    shipments: { time: "Due", step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier") },
     title: "Late pickups",
     explanation: "These shipments missed their window, or have no window and are too old. Assign or call a courier.",
   },

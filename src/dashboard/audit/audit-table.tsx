@@ -28,11 +28,7 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
 };
 
 export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
-  {
-    header: "When",
-    selfEvident: true,
-    cell: ({ createdAt }) => <Time at={createdAt} exact="second" />,
-  },
+  { header: "When", selfEvident: true, cell: ({ createdAt }) => <Time at={createdAt} exact="second" /> },
   { header: "Change", selfEvident: true, cell: (entry) => <Sentence entry={entry} /> },
 ];
 

@@ -16,11 +16,7 @@ const COLUMNS: readonly Column<Customer>[] = [
   { header: "Name", selfEvident: true, clips: true, orders: ["name", "name desc"], cell: ({ name }) => name },
   { header: "Email", selfEvident: true, clips: true, cell: ({ email }) => email },
   { header: "Phone", cell: ({ phone }) => phone },
-  {
-    header: "Shipments",
-    align: "end",
-    cell: ({ figures }) => numberText(Number(figures?.shipments ?? 0)),
-  },
+  { header: "Shipments", align: "end", cell: ({ figures }) => numberText(Number(figures?.shipments ?? 0)) },
   {
     header: "Last booking",
     orders: ["last_booked_at desc", "last_booked_at"],
@@ -59,11 +55,7 @@ export function CustomersPage() {
   // Search results have their own order.
   const by = ORDERS.includes(orderName) && !text ? orderName : NEWEST;
   const order = { by, usual: NEWEST, allows: () => !text };
-  const list = useList(CustomerService.method.listCustomers, {
-    text: text || undefined,
-    orderBy: by,
-    figures: true,
-  });
+  const list = useList(CustomerService.method.listCustomers, { text: text || undefined, orderBy: by, figures: true });
   const isByFigure = /^(last_booked_at|paid)\b/.test(by);
   useLive(list.reload, ({ type }) => CHANGES_FIGURES.test(type));
   useRepeat(isByFigure ? list.reload : undefined, REPEAT_MS);

@@ -32,11 +32,7 @@ function Status({ request }: { readonly request: ApiRequest }) {
 }
 
 const COLUMNS: readonly Column<ApiRequest>[] = [
-  {
-    header: "Status",
-    selfEvident: true,
-    cell: (request) => <Status request={request} />,
-  },
+  { header: "Status", selfEvident: true, cell: (request) => <Status request={request} /> },
   {
     header: "Method",
     selfEvident: true,
@@ -54,12 +50,7 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
     ),
   },
   { header: "Took", align: "end", cell: ({ durationMs }) => `${numberText(durationMs)} ms` },
-  {
-    header: "When",
-    align: "end",
-    selfEvident: true,
-    cell: ({ startedAt }) => <Time at={startedAt} />,
-  },
+  { header: "When", align: "end", selfEvident: true, cell: ({ startedAt }) => <Time at={startedAt} /> },
 ];
 
 /** Lists the workspace's calls that changed data or failed. */

@@ -32,10 +32,7 @@ import { Button } from "../ui/button.tsx";
 
 export function ShipmentPage({ workspace, reference }: ParametersOf<"shipment">) {
   const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
-  const events = useRpc(EventService.method.listShipmentEvents, {
-    shipment: reference,
-    pageSize: 100,
-  });
+  const events = useRpc(EventService.method.listShipmentEvents, { shipment: reference, pageSize: 100 });
   const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
   const connection = connected.data?.data;
   const customer = query.data?.data?.customer?.name;

@@ -43,12 +43,7 @@ const COLUMNS: readonly Column<Event>[] = [
       actor ??
       courier?.name ?? <span class="minor">{apiKey ? apiKeyText(apiKey.name ?? apiKey.last4) : "Service"}</span>,
   },
-  {
-    header: "When",
-    align: "end",
-    selfEvident: true,
-    cell: ({ timestamp }) => <Time at={timestamp} exact="second" />,
-  },
+  { header: "When", align: "end", selfEvident: true, cell: ({ timestamp }) => <Time at={timestamp} exact="second" /> },
 ];
 
 export function EventsPage() {

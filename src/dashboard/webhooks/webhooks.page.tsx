@@ -43,17 +43,8 @@ const COLUMNS: readonly Column<Listed>[] = [
   { header: "URL", selfEvident: true, cell: ({ webhook }) => webhook.url },
   { header: "State", selfEvident: true, cell: ({ webhook }) => <WebhookBadge webhook={webhook} /> },
   { header: "Events", cell: ({ webhook }) => typesText(webhook) },
-  {
-    header: "Failed, 7 days",
-    align: "end",
-    cell: ({ figures }) => <ErrorRate figures={figures} />,
-  },
-  {
-    header: "Created",
-    align: "end",
-    spare: true,
-    cell: ({ webhook }) => <Time at={webhook.createdAt} />,
-  },
+  { header: "Failed, 7 days", align: "end", cell: ({ figures }) => <ErrorRate figures={figures} /> },
+  { header: "Created", align: "end", spare: true, cell: ({ webhook }) => <Time at={webhook.createdAt} /> },
 ];
 
 /** Shows the share of failed attempts: `2.5% of 40 attempts`. */
@@ -235,11 +226,7 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
         </a>
       ),
   },
-  {
-    header: "Status",
-    selfEvident: true,
-    cell: ({ status }) => <DeliveryBadge status={status} />,
-  },
+  { header: "Status", selfEvident: true, cell: ({ status }) => <DeliveryBadge status={status} /> },
   { header: "Last response", spare: true, cell: (delivery) => <LastAnswer delivery={delivery} /> },
   {
     header: "Attempts",
@@ -289,10 +276,7 @@ function AttemptsDialog(props: {
   const { webhook, id, delivery, canSend } = props;
   const attempts = useRpc(
     WebhookService.method.listWebhookAttempts,
-    {
-      webhook,
-      delivery: BigInt(id),
-    },
+    { webhook, delivery: BigInt(id) },
     { version: delivery?.attempts },
   );
   return (
