@@ -13,7 +13,8 @@ import { type ActDialogProps, partsOf, ShipmentLines, useRun } from "./act-dialo
 import { ASSIGN, referencesOf } from "./acts.ts";
 import { loadRun, useCouriers } from "./courier-run.ts";
 import { countText } from "./newest-shipments.ts";
-import { byNearest, byWindow, nextStopOf } from "./stop-order.ts";
+import { nextStopOf } from "./next-stop.ts";
+import { byNearest, byWindow } from "./stop-order.ts";
 import { windowOf, windowText } from "./windows.ts";
 
 const ORDERS = { window: byWindow, nearest: byNearest };

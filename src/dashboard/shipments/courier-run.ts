@@ -4,7 +4,7 @@ import { ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { loadAllPages } from "../api/all-pages.ts";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
-import { isUnordered } from "./stop-order.ts";
+import { isUnordered } from "./next-stop.ts";
 
 /** Loads a courier's open shipments of today, in the order of the run. Those without a sequence come last. */
 export async function loadRun(client: Client<typeof CourierService>, courier: string, signal?: AbortSignal) {

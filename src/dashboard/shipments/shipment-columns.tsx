@@ -18,7 +18,7 @@ import { STAGES } from "./delivery-choices.ts";
 import { useLateness, useMissedEta } from "./lateness.ts";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
-import { nextStopOf } from "./stop-order.ts";
+import { nextStopOf } from "./next-stop.ts";
 import { dateText, hoursText, windowOf, windowText } from "./windows.ts";
 import "./zone-chip.css";
 

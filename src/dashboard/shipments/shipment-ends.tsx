@@ -7,7 +7,7 @@ import { numberText } from "../ui/format.ts";
 import { stateOf } from "../ui/shipment-states.ts";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { AlertOrState } from "./shipment-badge.tsx";
-import { nextStopOf } from "./stop-order.ts";
+import { nextStopOf } from "./next-stop.ts";
 
 /** Stops on a map. Next stops are pickups, or dropoffs of shipments in transit. */
 type ShownEnd = End | "next";

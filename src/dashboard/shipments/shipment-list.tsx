@@ -13,7 +13,7 @@ import { toast } from "../ui/toast.tsx";
 import { countText } from "./newest-shipments.ts";
 import { SelectionBar, useActs } from "./selection.tsx";
 import { type ColumnId, useShipmentColumns, WithZones } from "./shipment-columns.tsx";
-import { isUnordered } from "./stop-order.ts";
+import { isUnordered } from "./next-stop.ts";
 
 interface ShipmentListProps {
   readonly query: Query<{ readonly data: readonly Shipment[]; readonly nextPageToken?: string }>;

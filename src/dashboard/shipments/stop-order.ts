@@ -1,32 +1,9 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { LatLng } from "../map/map-geometry.ts";
-import { type End, pointAt } from "./route.ts";
+import { nextStopOf } from "./next-stop.ts";
 
 const RADIANS = Math.PI / 180;
-
-/** Returns a shipment's next stop: its pickup, or its dropoff once it is in transit. */
-export function nextStopOf(shipment: Shipment) {
-  const end: End = shipment.status === ShipmentStatus.IN_TRANSIT ? "dropoff" : "pickup";
-  return {
-    end,
-    contact: contactNameOf(end, shipment),
-    window: shipment[`${end}Window` as const],
-    address: shipment[`${end}Address` as const],
-    at: pointAt(shipment, end),
-  };
-}
-
-/** Whether a shipment has no place in the order of its courier's run. */
-export function isUnordered({ courier }: Shipment): boolean {
-  return courier?.sequence === undefined;
-}
-
-/** Returns the name of the person at the pickup or dropoff, if known. */
-export function contactNameOf(end: End, shipment: Shipment): string | undefined {
-  const { pickupContactName, recipientName, customer } = shipment;
-  return end === "pickup" ? pickupContactName : (recipientName ?? customer?.name);
-}
 
 function startOf(shipment: Shipment): number {
   const start = nextStopOf(shipment).window?.start;

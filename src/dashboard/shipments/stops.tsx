@@ -10,7 +10,7 @@ import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
 import { isAhead, useLateness, useMissedEta } from "./lateness.ts";
 import { Photo } from "./proof.tsx";
 import type { End } from "./route.ts";
-import { contactNameOf } from "./stop-order.ts";
+import { contactNameOf } from "./next-stop.ts";
 import { windowOf, windowText } from "./windows.ts";
 
 interface StopsProps {
