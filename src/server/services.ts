@@ -42,7 +42,7 @@ import { getAttention } from "../features/reports/get-attention.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
 import { loadCourierFigures } from "../features/reports/courier-figures.ts";
 import { loadCustomerFigures } from "../features/reports/customer-figures.ts";
-import { recountCustomer } from "../features/reports/roll-up-customers.ts";
+import { countCustomers, holdCustomerCounts } from "../features/reports/roll-up-customers.ts";
 import { listRequests } from "../features/reports/list-requests.ts";
 import { getUsage } from "../features/reports/get-usage.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
@@ -121,7 +121,8 @@ export function implementServices(base: ServiceDeps): {
     ...base,
     findShipment: createFindShipment(base.em, base.observeGroups, base.versionFees),
     loadCustomerFigures,
-    recountCustomer,
+    holdCustomerCounts,
+    countCustomers,
     loadCourierFigures,
     methods: METHODS,
     hasGeocoder: base.addresses !== undefined,

@@ -28,8 +28,8 @@ const NEXT_CUSTOMERS = `
   order by customer.id desc limit ${BATCH}`;
 
 /**
- * Locks customers, or those into which they were merged, until the commit. Skips customers that are being deleted, so
- * that the count never waits for a transaction that waits for the count.
+ * Locks customers, or those into which they were merged, until the commit. Skips customers that a purge of test data is
+ * deleting, so that the count never waits for a purge that waits for the count.
  */
 const LOCK = `
   select id::float8 as id from customer
@@ -68,13 +68,27 @@ export function createCustomerRollUpQueue(em: EntityManager): LeasedQueue {
 }
 
 /**
- * Counts a customer's figures again, in a transaction that moved shipments to the customer. The background must not
- * overwrite them with an earlier count, so it waits for the commit.
+ * Keeps the background from counting a workspace's customers until the commit. Must precede locks on customers, as in the
+ * background.
  */
-export async function recountCustomer(tx: EntityManager, workspace: number, customer: number): Promise<void> {
+export async function holdCustomerCounts(tx: EntityManager, workspace: number): Promise<void> {
   await startRollUp(tx, ROLL_UP, workspace);
   await runStatement(tx, HOLD, [workspace]);
-  await countCustomers(tx, workspace, [customer]);
+}
+
+/** Counts customers' figures again, in a transaction that holds the counts. */
+export async function countCustomers(
+  tx: EntityManager,
+  workspace: number,
+  customers: readonly number[],
+): Promise<void> {
+  for (let from = 0; from < customers.length; from += BATCH) {
+    const batch = customers.slice(from, from + BATCH);
+    const locked = await runStatement<{ id: number }>(tx, LOCK, [workspace, batch]);
+    const values = [workspace, locked.map(({ id }) => id)];
+    await runStatement(tx, FORGET, values);
+    await runSlowStatement(tx, COUNT, values);
+  }
 }
 
 /** Counts the customers with the highest ids below a bound. */
@@ -103,14 +117,4 @@ interface ChangedCustomers {
   readonly former: readonly number[] | null;
   /** Number of edits whose former customer is unknown, because the event before was purged. */
   readonly orphans: number;
-}
-
-async function countCustomers(tx: EntityManager, workspace: number, customers: readonly number[]): Promise<void> {
-  for (let from = 0; from < customers.length; from += BATCH) {
-    const batch = customers.slice(from, from + BATCH);
-    const locked = await runStatement<{ id: number }>(tx, LOCK, [workspace, batch]);
-    const values = [workspace, locked.map(({ id }) => id)];
-    await runStatement(tx, FORGET, values);
-    await runSlowStatement(tx, COUNT, values);
-  }
 }

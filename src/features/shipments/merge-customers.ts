@@ -45,6 +45,8 @@ export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransactio
     }
     return tryAgain(() =>
       transact(async (deps) => {
+        // First, so that the call waits for a count before it locks customers and shipments.
+        await deps.holdCustomerCounts(deps.em, workspaceId);
         const found = await lockBoth(deps.em, workspaceId, request);
         const survivor = "merged" in found ? await merge(deps, call, found, now()) : found.survivor;
         const figures = await deps.loadCustomerFigures(deps.em, workspaceId, [survivor.id]);
@@ -56,8 +58,10 @@ export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransactio
 
 interface MergeDeps extends CustomerDeps {
   readonly now: () => Date;
-  /** Counts again the figures by which lists sort a customer. */
-  readonly recountCustomer: (tx: EntityManager, workspace: number, customer: number) => Promise<void>;
+  /** Keeps the background from counting the figures by which lists sort customers, until the commit. */
+  readonly holdCustomerCounts: (tx: EntityManager, workspace: number) => Promise<void>;
+  /** Counts these figures again. */
+  readonly countCustomers: (tx: EntityManager, workspace: number, customers: readonly number[]) => Promise<void>;
 }
 
 type MergeFunctions = ServiceFunctions<typeof CustomerService, Call, MergeDeps>;
@@ -134,7 +138,7 @@ const ADD_ALIAS = `
 const DELETE = "delete from customer where workspace_id = $1 and id = $2";
 
 async function merge(
-  { em: tx, recountCustomer }: Pick<MergeDeps, "em" | "recountCustomer">,
+  { em: tx, countCustomers }: Pick<MergeDeps, "em" | "countCustomers">,
   call: Call,
   { survivor, merged }: Merge,
   at: Date,
@@ -151,7 +155,7 @@ async function merge(
   await runStatement(tx, MOVE_ALIASES, both);
   await runStatement(tx, ADD_ALIAS, [...both, merged.name, foldEmail(merged.email), at]);
   await runStatement(tx, DELETE, [workspaceId, merged.id]);
-  await recountCustomer(tx, workspaceId, survivor.id);
+  await countCustomers(tx, workspaceId, [survivor.id]);
   recordChange(tx, call, {
     subject: `customer/${survivor.id}`,
     workspaceId,

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
+import { createCustomerRollUpQueue } from "../../../src/features/reports/roll-up-customers.ts";
 import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
 import { data, expectRefused } from "../../support/answers.ts";
 import { book, bookAnd, takeStep } from "../../support/bookings.ts";
-import { countCustomers } from "../../support/count-bookings.ts";
+import { countCustomers, endRests } from "../../support/count-bookings.ts";
 import { connectTo } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
 import { insertShipments } from "../../support/insert-shipments.ts";
 import { startService, type TestWorkspace } from "../../support/service.ts";
+import { workOff } from "../../support/work-off.ts";
 
 const service = await startService();
 const sql = await connectTo(service.databaseUrl);
@@ -120,6 +123,36 @@ test("a merge moves the sums to the remaining customer at once", async () => {
     ["Ada", 38.07],
     ["Bea", 38.07],
   ]);
+});
+
+test("counts both customers after a merge that was refused during a count", async () => {
+  const workspace = await service.addWorkspace();
+  const { caller, names } = callerOf(workspace);
+  const [ada] = await bookFor(workspace, "Ada", 1);
+  const [bea] = await bookFor(workspace, "Bea", 2);
+  const [from, customer] = [ada!["customer"].id, bea!["customer"].id];
+  await countAll();
+  await sql.query("update customer_roll_up set rest_until = 'infinity' where workspace_id = $1", [workspace.id]);
+  // The merge is refused, because the notes of both customers are too long together.
+  for (const id of [from, customer]) {
+    await data(caller.updateCustomer({ customer: id, notes: String(id).padEnd(1_500, ".") }));
+  }
+  await bookFor(workspace, "Ada", 2);
+  await endRests(sql);
+  const other = await connectTo(service.databaseUrl);
+  await other.query("begin");
+  const lock = "select from customer where workspace_id = $1 and id = $2 for no key update";
+  await other.query(lock, [workspace.id, customer]);
+  const merging = caller.mergeCustomers({ customer, from });
+  const unlocked = "select from customer where workspace_id = $1 and id = $2 for key share skip locked";
+  await eventually("the merge to lock a customer", async () => {
+    return (await sql.query(unlocked, [workspace.id, from])).rowCount === 0;
+  });
+  await workOff(createCustomerRollUpQueue(service.app.em));
+  await other.query("commit");
+  await merging;
+  await countAll();
+  expect(await names("paid desc")).toEqual(["Ada", "Bea"]);
 });
 
 test("does not compare amounts in different currencies", async () => {
