@@ -15,7 +15,7 @@ import {
   GROUPED_BY,
   overviewMessage,
 } from "./overview.ts";
-import { MAX_EVENTS } from "./roll-up.ts";
+import { MAX_EVENTS } from "./roll-up-bookings.ts";
 import { parseReportDays, type ReportDays } from "./report-days.ts";
 import type { ReportCache } from "./report-cache.ts";
 

@@ -5,8 +5,12 @@ import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { bookedBy, FIGURE_NAMES, GROUPED_BY } from "./overview.ts";
 import { type Changed, createRollUp, readEvents } from "./roll-up.ts";
 
+/** Maximum number of uncounted events that a transaction or a report reads. */
+export const MAX_EVENTS = 20_000;
+
 /** Reads the next events and the booking days that they changed. */
 const CHANGED = readEvents(
+  MAX_EVENTS,
   `json_agg(distinct (booked.created_at at time zone 'UTC')::date)
     filter (where booked.created_at is not null) as dates`,
   `left join lateral (
@@ -47,6 +51,7 @@ export function createRollUpQueue(em: EntityManager): LeasedQueue {
     table: "booking_roll_up",
     workspaces: "workspace.twin_of is null",
     beyondAll: "infinity",
+    maxEvents: MAX_EVENTS,
     fill,
     countChanged,
   });

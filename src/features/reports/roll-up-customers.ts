@@ -5,12 +5,15 @@ import { type Changed, createRollUp, readEvents, startRollUp } from "./roll-up.t
 
 /** Maximum number of customers that a statement counts. */
 const BATCH = 200;
+/** Maximum number of events whose customers one transaction counts. A merge waits for the transaction. */
+const MAX_EVENTS = 500;
 
 /**
  * Reads the next events, the customers of their shipments, and the customers that these shipments had before an edit. An
  * edit can move a shipment to another customer.
  */
 const CHANGED = readEvents(
+  MAX_EVENTS,
   `json_agg(distinct booked.customer_id) filter (where booked.customer_id is not null) as customers,
     json_agg(distinct (before.data #>> '{customer,id}')::bigint) filter (where before.number is not null) as former,
     (count(*) filter (where event.type = 'shipment.updated' and event.number > 1 and before.number is null))::float8
@@ -58,6 +61,7 @@ const ROLL_UP = {
   table: "customer_roll_up",
   workspaces: "true",
   beyondAll: String(2n ** 63n - 1n),
+  maxEvents: MAX_EVENTS,
   fill,
   countChanged,
 } as const;

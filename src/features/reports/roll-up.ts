@@ -8,8 +8,6 @@ const POLL_MS = 10_000;
 const REST_FACTOR = 20;
 /** Maximum time for which one transaction counts missing figures, in milliseconds. */
 const FILL_MS = 500;
-/** Maximum number of uncounted events that a transaction or a report reads. */
-export const MAX_EVENTS = 20_000;
 
 /**
  * Figures that are counted from shipments. Events only determine which figures have changed. A changed figure is counted
@@ -25,6 +23,8 @@ export interface RollUp {
   readonly workspaces: string;
   /** Value of `fill_before` while no figure is counted. */
   readonly beyondAll: string;
+  /** Maximum number of events whose changes one transaction counts. */
+  readonly maxEvents: number;
   /** Counts some figures before a bound. Returns the next bound, or null if no figures are left. */
   fill(tx: EntityManager, workspace: number, before: string): Promise<string | null>;
   /** Counts the figures that the next events changed. */
@@ -42,12 +42,13 @@ export interface Changed {
  * Returns a statement that reads the next events in the feed of workspace `$1` after position `$2`: the position of the
  * last one as `until`, their number as `events`, and the given aggregates.
  *
+ * @param limit maximum number of events
  * @param joins SQL that joins other tables to `event`
  */
-export function readEvents(aggregates: string, joins: string): string {
+export function readEvents(limit: number, aggregates: string, joins: string): string {
   return `
     with part as materialized (
-      select least(position, $2::bigint + ${MAX_EVENTS}) as until from feed where workspace_id = $1
+      select least(position, $2::bigint + ${limit}) as until from feed where workspace_id = $1
     )
     select part.until::float8 as until, count(event.position)::float8 as events, ${aggregates}
     from part
@@ -154,7 +155,7 @@ async function countNext(tx: EntityManager, rollUp: RollUp, workspace: number, p
   const startedMs = performance.now();
   const { until, isKnown } = await rollUp.countChanged(tx, workspace, position);
   if (!isKnown) await setFilled(tx, rollUp, workspace, rollUp.beyondAll);
-  const mayHaveMore = !isKnown || until - position === MAX_EVENTS;
+  const mayHaveMore = !isKnown || until - position === rollUp.maxEvents;
   const restMs = mayHaveMore ? 0 : Math.max(POLL_MS, (performance.now() - startedMs) * REST_FACTOR);
   const counted = `
     update ${rollUp.table} set position = $2, rest_until = now() + $3::float8 * interval '1 ms'
