@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
@@ -88,8 +89,13 @@ export function createRollUp(em: EntityManager, rollUp: RollUp): LeasedQueue<Beh
     },
     async work({ workspace, isNew }) {
       if (isNew) await startRollUp(em, rollUp, workspace);
+      const startedMs = performance.now();
       const part = await countPart(em, rollUp, workspace);
-      if (part === "more") behind?.push({ workspace, isNew: false });
+      if (part === "more") {
+        // Long counts leave the database time for calls.
+        await sleep(performance.now() - startedMs);
+        behind?.push({ workspace, isNew: false });
+      }
       return part === "lost" ? part : "counted";
     },
   };
@@ -142,24 +148,23 @@ async function fillMissing(tx: EntityManager, rollUp: RollUp, workspace: number,
   while (fillBefore !== null && performance.now() < startedMs + FILL_MS) {
     fillBefore = await rollUp.fill(tx, workspace, fillBefore);
   }
-  await setFilled(tx, rollUp, workspace, fillBefore);
+  const filled = `
+    update ${rollUp.table} set fill_before = $2, rest_until = now() + $3::float8 * interval '1 ms'
+    where workspace_id = $1`;
+  // The pause begins after the transaction, but `now()` is its start.
+  await runStatement(tx, filled, [workspace, fillBefore, 2 * (performance.now() - startedMs)]);
   return fillBefore === null;
 }
 
-async function setFilled(tx: EntityManager, { table }: RollUp, workspace: number, before: string | null) {
-  await runStatement(tx, `update ${table} set fill_before = $2 where workspace_id = $1`, [workspace, before]);
-}
-
-/** Counts what the next events changed. Returns whether more may be left. */
+/** Counts what the next events changed. Returns whether more events may be left. */
 async function countNext(tx: EntityManager, rollUp: RollUp, workspace: number, position: number): Promise<boolean> {
   const startedMs = performance.now();
   const { until, isKnown } = await rollUp.countChanged(tx, workspace, position);
-  if (!isKnown) await setFilled(tx, rollUp, workspace, rollUp.beyondAll);
-  const mayHaveMore = !isKnown || until - position === rollUp.maxEvents;
+  const mayHaveMore = isKnown && until - position === rollUp.maxEvents;
   const restMs = mayHaveMore ? 0 : Math.max(POLL_MS, (performance.now() - startedMs) * REST_FACTOR);
   const counted = `
-    update ${rollUp.table} set position = $2, rest_until = now() + $3::float8 * interval '1 ms'
+    update ${rollUp.table} set position = $2, fill_before = $3, rest_until = now() + $4::float8 * interval '1 ms'
     where workspace_id = $1`;
-  await runStatement(tx, counted, [workspace, until, restMs]);
+  await runStatement(tx, counted, [workspace, until, isKnown ? null : rollUp.beyondAll, restMs]);
   return mayHaveMore;
 }
