@@ -892,8 +892,8 @@ export enum AttentionKind {
   DELIVERY_LATE = 10,
 
   /**
-   * Paid shipments without a courier become late within the next hour. Only in workspaces with couriers. Checks as many
-   * shipments as PICKUP_LATE and DELIVERY_LATE.
+   * Paid shipments without a courier are late or become late within the hour. Omits those in PICKUP_LATE and
+   * DELIVERY_LATE, and checks as many shipments. Only in workspaces with couriers.
    *
    * @generated from enum value: ATTENTION_KIND_COURIER_MISSING = 13;
    */

@@ -95,7 +95,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     ...inList("All unassigned shipments", { courier: UNASSIGNED }),
     shipments: { time: "Due", step: () => "Assign courier" },
     title: "Due soon without a courier",
-    explanation: "These shipments become late within the hour and have no courier. Assign one.",
+    explanation: "These shipments are late or become late within the hour and have no courier. Assign one.",
   },
   [AttentionKind.COURIER_UNSEEN]: {
     title: "Couriers not seen for 20 minutes",

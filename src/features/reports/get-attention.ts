@@ -136,9 +136,11 @@ const PROMISED = { awaiting_pickup: LATE_SINCE.awaitingPickup, in_transit: LATE_
  * pickup window. `isLate` has the same rule for windows.
  *
  * @param condition further SQL condition of the shipments
- * @param since further SQL condition of the time at which they become late, `promised`
  */
-function selectLate(statuses: readonly (keyof typeof PROMISED)[], condition = "", since = ""): string {
+function selectLate(
+  statuses: readonly (keyof typeof PROMISED)[],
+  { condition = "", limit = MAX_COUNTED }: { readonly condition?: string; readonly limit?: number } = {},
+): string {
   return `
   select reference as id, ${msOf("promised")} as at
   from (${statuses
@@ -152,8 +154,8 @@ function selectLate(statuses: readonly (keyof typeof PROMISED)[], condition = ""
       ),
     )
     .join(" union all ")}) as first
-  where promised is not null ${since}
-  order by promised, reference limit ${MAX_COUNTED}`;
+  where promised is not null
+  order by promised, reference limit ${limit}`;
 }
 
 const PICKUP_LATE = selectLate(["awaiting_pickup"]);
@@ -163,15 +165,14 @@ const DELIVERY_LATE = selectLate(["in_transit"]);
 const COURIER_NEEDED_MS = 60 * 60_000;
 
 /**
- * Selects shipments that have no courier and become late between the times `$3` and `$2`, in workspaces that have
- * couriers. Other kinds contain those that are late already.
+ * Selects shipments that have no courier and are late at the time `$2`, in workspaces that have couriers. Those in
+ * `PICKUP_LATE` and `DELIVERY_LATE` are among them.
  */
-const COURIER_MISSING = selectLate(
-  ["awaiting_pickup", "in_transit"],
-  `and progress #>> '{courier,name}' is null
+const COURIER_MISSING = selectLate(["awaiting_pickup", "in_transit"], {
+  condition: `and progress #>> '{courier,name}' is null
           and exists (select from courier where workspace_id = $1 and archived_at is null)`,
-  "and promised >= $3::text::timestamptz",
-);
+  limit: 3 * MAX_COUNTED,
+});
 
 /** Selects couriers with undelivered shipments who were last seen between 20 minutes and 12 hours ago. */
 const COURIER_UNSEEN = `
@@ -218,24 +219,21 @@ async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
         send<Subject>(UNCOUNTED_PAYMENTS, [workspace]),
         send<Subject>(PICKUP_LATE, [workspace, at.toISOString()]),
         send<Subject>(DELIVERY_LATE, [workspace, at.toISOString()]),
-        send<Subject>(COURIER_MISSING, [
-          workspace,
-          new Date(at.getTime() + COURIER_NEEDED_MS).toISOString(),
-          at.toISOString(),
-        ]),
+        send<Subject>(COURIER_MISSING, [workspace, new Date(at.getTime() + COURIER_NEEDED_MS).toISOString()]),
         send<Subject>(COURIER_UNSEEN, [workspace]),
         send<Subject & { readonly attempted: boolean; readonly locked: boolean }>(ATTEMPTED, [workspace]),
         send<Subject>(DUE_REFUNDS, [workspace]),
         send<Subject & { readonly disabled: boolean }>(FAILING_WEBHOOKS, [workspace]),
       ]),
   );
+  const late = new Set([...toPickUp, ...toDeliver].map(({ id }) => id));
   return {
     failed: shipments.filter(({ disputed }) => !disputed),
     uncounted,
     disputed: shipments.filter(({ disputed }) => disputed).map((shipment) => ({ ...shipment, reason: null })),
     toPickUp,
     toDeliver,
-    missing,
+    missing: missing.filter(({ id }) => !late.has(id)),
     unseen,
     attempted: attempted.filter((shipment) => shipment.attempted),
     locked: attempted.filter(({ locked }) => locked).map(({ id }) => ({ id })),

@@ -254,17 +254,35 @@ test("lists unassigned shipments that are due within the hour in workspaces that
   await data(as.setCourier({ shipment: assigned, name: "Grace" }));
   expect(await attentionOf(apiKey)).toEqual([]);
   const { id: courier } = await data(as.createCourier({ name: "Ada" }));
-  const missing = need(
-    "courier_missing",
-    subject({ id: sooner, at: minute(58) }),
-    subject({ id: later, at: minute(59) }),
+  const soon = [subject({ id: sooner, at: minute(58) }), subject({ id: later, at: minute(59) })];
+  expect(await attentionOf(apiKey)).toEqual([need("courier_missing", ...soon)]);
+  const expectedLate = await due(30);
+  await data(as.reportProgress({ shipment: expectedLate, pickup_eta: minute(31) }));
+  const late = [
+    subject({ id: await due(-1), at: minute(-1) }),
+    subject({ id: expectedLate, at: minute(30) }),
+  ];
+  expect(await attentionOf(apiKey)).toEqual([need("pickup_late", ...late), need("courier_missing", ...soon)]);
+  // Late shipments that `pickup_late` does not check are listed without a courier.
+  const customer = String(await insertCustomers(sql, id, 1));
+  const windows = { pickup: { start: minute(-120), end: minute(-60), timeZone: "UTC", feeMinor: 0 }, dropoff: null };
+  await insertShipments(sql, {
+    workspace: id,
+    customer,
+    count: 200,
+    status: "'awaiting_pickup'",
+    paymentStatus: "'paid'",
+    windows: `'${JSON.stringify(windows)}'`,
+  });
+  await sql.query(
+    `update shipment set progress = '{"courier": {"name": "Grace"}}' where workspace_id = $1 and customer_id = $2`,
+    [id, customer],
   );
-  expect(await attentionOf(apiKey)).toEqual([missing]);
-  // Late shipments are listed once.
-  const late = need("pickup_late", subject({ id: await due(-1), at: minute(-1) }));
-  expect(await attentionOf(apiKey)).toEqual([late, missing]);
+  const [first, ...others] = await attentionOf(apiKey);
+  expect([first.kind, first.count]).toEqual(["pickup_late", 100]);
+  expect(others).toEqual([need("courier_missing", ...late, ...soon)]);
   await data(as.archiveCourier({ courier }));
-  expect(await attentionOf(apiKey)).toEqual([late]);
+  expect((await attentionOf(apiKey)).map(({ kind }) => kind)).toEqual(["pickup_late"]);
 });
 
 test("lists couriers with open shipments who were seen today but not in the last 20 minutes", async () => {
