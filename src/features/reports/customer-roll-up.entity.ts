@@ -3,7 +3,8 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
  * Progress of counting a workspace's shipments in `CustomerFigure`. The counting process locks the row. Separate from
- * `BookingRollUp`, which earlier releases advance without counting customers.
+ * `BookingRollUp`, which earlier releases advance without counting customers. After a merge by an earlier release,
+ * during a rolling update, the remaining customer is counted with its next event.
  */
 export const CustomerRollUp = defineEntity({
   name: "CustomerRollUp",
