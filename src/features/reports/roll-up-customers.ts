@@ -1,12 +1,16 @@
 import type { LeasedQueue } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../db/statement.ts";
+import type { EventType } from "../../domain/shipment/event-type.ts";
 import { type Changed, createRollUp, readEvents, startRollUp } from "./roll-up.ts";
 
 /** Maximum number of customers that a statement counts. */
 const BATCH = 200;
 /** Maximum number of events whose customers one transaction counts. A merge waits for the transaction. */
 const MAX_EVENTS = 500;
+
+/** Types of all events that can change a customer, a total, or whether a shipment is paid. */
+const CHANGING: readonly EventType[] = ["shipment.created", "shipment.updated", "shipment.paid", "shipment.cancelled"];
 
 /**
  * Reads the next events, the customers of their shipments, and the customers that these shipments had before an edit. An
@@ -20,7 +24,8 @@ const CHANGED = readEvents(
       as orphans`,
   `left join lateral (
     select customer_id from shipment
-    where shipment.workspace_id = $1 and reference = event.subject limit 1
+    where shipment.workspace_id = $1 and reference = event.subject
+      and event.type in (${CHANGING.map((type) => `'${type}'`).join(", ")}) limit 1
   ) as booked on true
   left join event as before on before.workspace_id = $1 and before.subject = event.subject
     and before.number = event.number - 1 and event.type = 'shipment.updated'`,
@@ -40,8 +45,16 @@ const LOCK = `
     select customer_id from customer_alias where workspace_id = $1 and id = any ($2::bigint[])))
   order by customer.id for key share skip locked`;
 
-const FORGET = "delete from customer_figure where workspace_id = $1 and customer_id = any ($2::bigint[])";
+/** Deletes figures without shipments. The limit makes PostgreSQL look up shipments of these customers only. */
+const FORGET = `
+  delete from customer_figure as figure
+  where workspace_id = $1 and customer_id = any ($2::bigint[]) and (
+    select true from shipment
+    where workspace_id = $1 and shipment.customer_id = figure.customer_id
+      and (figure.name = 'last_booked_at' or currency = figure.name)
+    limit 1) is null`;
 
+/** Counts figures, and writes those that have changed. */
 const COUNT = `
   insert into customer_figure (workspace_id, customer_id, name, value)
   select counted.*
@@ -53,7 +66,9 @@ const COUNT = `
     from shipment
     where workspace_id = $1 and customer_id = asked.id
     group by grouping sets ((workspace_id, customer_id), (workspace_id, customer_id, currency))
-  ) as counted`;
+  ) as counted
+  on conflict (workspace_id, customer_id, name) do update set value = excluded.value
+  where customer_figure.value <> excluded.value`;
 
 const HOLD = "select from customer_roll_up where workspace_id = $1 for update";
 
@@ -90,8 +105,8 @@ export async function countCustomers(
     const batch = customers.slice(from, from + BATCH);
     const locked = await runStatement<{ id: number }>(tx, LOCK, [workspace, batch]);
     const values = [workspace, locked.map(({ id }) => id)];
-    await runStatement(tx, FORGET, values);
     await runSlowStatement(tx, COUNT, values);
+    await runStatement(tx, FORGET, values);
   }
 }
 

@@ -155,9 +155,27 @@ test("counts both customers after a merge that was refused during a count", asyn
   expect(await names("paid desc")).toEqual(["Ada", "Bea"]);
 });
 
-test("does not compare amounts in different currencies", async () => {
+test("does not count a customer again after events that change no figure", async () => {
   const workspace = await service.addWorkspace();
   const { names } = callerOf(workspace);
+  const [ada] = await bookFor(workspace, "Ada", 1);
+  await bookFor(workspace, "Bea", 2);
+  await countAll();
+  await sql.query(
+    "update customer_figure set value = 9999 where workspace_id = $1 and customer_id = $2 and name = 'USD'",
+    [workspace.id, ada!["customer"].id],
+  );
+  await takeStep(service, workspace.apiKey, ada!["reference"], "advance");
+  await countAll();
+  expect(await names("paid desc")).toEqual(["Ada", "Bea"]);
+  await bookFor(workspace, "Ada", 0);
+  await countAll();
+  expect(await names("paid desc")).toEqual(["Bea", "Ada"]);
+});
+
+test("does not compare amounts in different currencies", async () => {
+  const workspace = await service.addWorkspace();
+  const { caller, names } = callerOf(workspace);
   const [bea] = await bookFor(workspace, "Bea", 1);
   await bookFor(workspace, "Ada", 2);
   const [cleo] = await bookFor(workspace, "Cleo", 0);
@@ -173,6 +191,13 @@ test("does not compare amounts in different currencies", async () => {
   await countAll();
   expect(await names("paid desc")).toEqual(["Ada", "Bea", "Cleo"]);
   expect(await names("paid")).toEqual(["Bea", "Ada", "Cleo"]);
+  await sql.query("update shipment set currency = 'JPY' where workspace_id = $1 and customer_id = $2", [
+    workspace.id,
+    bea!["customer"].id,
+  ]);
+  await data(caller.updateShipment({ shipment: bea!["reference"], recipient_name: "Bob" }));
+  await countAll();
+  expect(await names("paid desc")).toEqual(["Ada", "Cleo", "Bea"]);
 });
 
 test("counts customers of a test workspace, and again after old test data is purged", async () => {
