@@ -109,10 +109,10 @@ export declare type ListCustomersRequest = Message<"shipments.v1.ListCustomersRe
   text?: string | undefined;
 
   /**
-   * Order: `created_at desc` (default), `name`, `last_booked_at` or `paid`, of which the last three also exist with
-   * ` desc`. Ignored with `name` or `text`. `last_booked_at` and `paid` are also ignored with `email`, and can be 20
-   * seconds behind, or longer for customers with very many shipments. `paid` compares the paid revenue in the currency
-   * of the tariff in force. Customers without shipments, for `paid` in this currency, come last, newest first.
+   * Order: `created_at desc` (default), or `name`, `last_booked_at` or `paid`, each optionally with ` desc`. Ignored with
+   * `name` or `text`. `last_booked_at` and `paid` are also ignored with `email`, and can be 20 seconds old, or older if
+   * customers have very many shipments. `paid` compares paid revenue in the currency of the tariff in force. Customers
+   * without a shipment, or for `paid` without one in this currency, come last, the newest first.
    *
    * @generated from field: optional string order_by = 7;
    */
