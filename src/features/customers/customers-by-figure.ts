@@ -12,14 +12,15 @@ interface FigureOrder {
 }
 
 /**
- * Returns the order by a figure that an `order_by` requests. `undefined` for other orders.
+ * Parses an `order_by` that sorts by a figure. Returns `undefined` for other orders, and if there is no such figure.
  *
- * @param currency currency in which payments are compared
+ * @param currency currency in which payments are compared. `undefined` if no tariff is in force
  */
-export function figureOf(orderBy: string | undefined, currency = ""): FigureOrder | undefined {
+export function figureOf(orderBy: string | undefined, currency: string | undefined): FigureOrder | undefined {
   const [field, direction] = orderBy?.split(" ") ?? [];
   if (field !== LAST_BOOKED_AT && field !== "paid") return undefined;
-  return { figure: field === "paid" ? currency : field, isDescending: direction === "desc" };
+  const figure = field === "paid" ? currency : field;
+  return figure === undefined ? undefined : { figure, isDescending: direction === "desc" };
 }
 
 /** The last customer of a page. */
