@@ -258,10 +258,7 @@ test("lists unassigned shipments that are due within the hour in workspaces that
   expect(await attentionOf(apiKey)).toEqual([need("courier_missing", ...soon)]);
   const expectedLate = await due(30);
   await data(as.reportProgress({ shipment: expectedLate, pickup_eta: minute(31) }));
-  const late = [
-    subject({ id: await due(-1), at: minute(-1) }),
-    subject({ id: expectedLate, at: minute(30) }),
-  ];
+  const late = [subject({ id: await due(-1), at: minute(-1) }), subject({ id: expectedLate, at: minute(30) })];
   expect(await attentionOf(apiKey)).toEqual([need("pickup_late", ...late), need("courier_missing", ...soon)]);
   // Late shipments that `pickup_late` does not check are listed without a courier.
   const customer = String(await insertCustomers(sql, id, 1));
