@@ -206,13 +206,17 @@ function startCallers(servers: ServiceProcess[], apiKey: string) {
   async function bookSomewhere(): Promise<string> {
     const number = (count += 1);
     const first = number % servers.length;
+    const refusals: unknown[] = [];
     for (const served of [...servers.slice(first), ...servers.slice(0, first)]) {
-      const answer = await book(served, apiKey, `booking-${number}`).catch(() => undefined);
-      if (answer === undefined || answer.status === 503) continue;
+      const answer = await book(served, apiKey, `booking-${number}`).catch((error: Error) => error);
+      if (answer instanceof Error || answer.status === 503) {
+        refusals.push(answer instanceof Error ? answer.cause : answer.body);
+        continue;
+      }
       expect(answer.status, answer.text).toBe(201);
       return answer.body.data.reference;
     }
-    throw new Error("no server took the call");
+    throw new Error(`no server took the call: ${JSON.stringify(refusals)}`);
   }
 
   async function call(): Promise<string[]> {

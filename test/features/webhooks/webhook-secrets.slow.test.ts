@@ -111,17 +111,19 @@ test("reports secrets encrypted with a missing key, and delays their deliveries 
 
 test("starting without a key logs that secrets are not encrypted, if there are any", async () => {
   const service = await startReplica(database.url);
-  const start = async () => {
+  const start = async (lines: number) => {
     const process = await startServiceProcess({ DATABASE_URL: database.url });
     await process.untilReady();
+    const logged = () => process.log().filter(({ webhooks }) => webhooks !== undefined);
+    await eventually("the log", () => logged().length >= lines);
     process.process.kill("SIGTERM");
     await process.ended;
-    return process.log().filter(({ webhooks }) => webhooks !== undefined);
+    return logged();
   };
-  expect(await start()).toEqual([]);
+  expect(await start(0)).toEqual([]);
   const { apiKey } = await service.addWorkspace();
   await addWebhook(service, apiKey, { url: receiver.url });
-  expect(await start()).toMatchObject([
+  expect(await start(1)).toMatchObject([
     {
       level: "warn",
       msg: "webhook secrets are stored unencrypted: set SECRETS_KEYS to encrypt them",
