@@ -8,7 +8,12 @@ import type { Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { type Column, Line, rowActions, Table, type TableProps } from "../ui/table.tsx";
-import { Money, Time } from "../ui/values.tsx";
+import { Money, Time, useNow } from "../ui/values.tsx";
+import { dateOf, type Instant } from "../ui/format.ts";
+import { delayOf, Late } from "../shipments/late.tsx";
+
+/** Heading of deadlines, which show the delay once they have passed. */
+export const DUE = "Due";
 
 /** Presentation of the shipments of a kind. */
 export interface ShipmentsOfKind {
@@ -91,7 +96,7 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
       const failed = attempts.length > 0 && `${attempts.length} failed`;
       return (
         <>
-          {time && <Time at={at} />}
+          {time === DUE ? <Due at={at!} /> : time && <Time at={at} />}
           <Line isMinor text={[failed, reason?.replaceAll("_", " ")].filter(Boolean).join(" · ")} />
         </>
       );
@@ -126,6 +131,12 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
       cell: ({ shipment: { total, currency } }) => <Money amount={total} currency={currency} />,
     },
   ];
+}
+
+/** Shows a deadline, or how long ago it was. */
+function Due({ at }: { readonly at: Instant }) {
+  const delay = delayOf(dateOf(at), useNow());
+  return delay ? <Late delay={delay} /> : <Time at={at} />;
 }
 
 function Contact({ name, phone }: { readonly name: string | undefined; readonly phone: string | undefined }) {

@@ -17,7 +17,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
 import type { RefundAct } from "../shipments/refunds-dialog.tsx";
 import { AttentionList, type Group, type Kind, TimeNote } from "./attention-list.tsx";
-import { AttentionShipments, type ShipmentsOfKind, useAttentionSelection } from "./attention-shipments.tsx";
+import { AttentionShipments, DUE, type ShipmentsOfKind, useAttentionSelection } from "./attention-shipments.tsx";
 import { AttentionQuery } from "./attention-query.ts";
 
 export function AttentionPage() {
@@ -81,19 +81,19 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.PICKUP_LATE]: {
     ...TO_PICK_UP,
-    shipments: { time: "Due", step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier") },
+    shipments: { time: DUE, step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier") },
     title: "Late pickups",
     explanation: "These shipments missed their window, or have no window and are too old. Assign or call a courier.",
   },
   [AttentionKind.DELIVERY_LATE]: {
     ...IN_TRANSIT,
-    shipments: { time: "Due", step: () => "Mark as delivered" },
+    shipments: { time: DUE, step: () => "Mark as delivered" },
     title: "Late deliveries",
     explanation: "These shipments missed their window, or will miss it. Call the courier or the recipient.",
   },
   [AttentionKind.COURIER_MISSING]: {
     ...inList("All unassigned shipments", { courier: UNASSIGNED }),
-    shipments: { time: "Due", step: () => "Assign courier" },
+    shipments: { time: DUE, step: () => "Assign courier" },
     title: "Due soon without a courier",
     explanation: "These shipments are late or become late within the hour and have no courier. Assign one.",
   },

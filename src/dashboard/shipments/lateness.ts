@@ -4,6 +4,7 @@ import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipmen
 import type { End } from "./route.ts";
 import { useWorkspace } from "../api/session.ts";
 import { dateOf, spanText } from "../ui/format.ts";
+import { type Delay, delayOf } from "./late.tsx";
 import { useNow } from "../ui/values.tsx";
 import { windowOf } from "./windows.ts";
 
@@ -18,18 +19,15 @@ export function isAhead(end: End, { status }: Shipment): boolean {
 }
 
 /**
- * Whether a shipment is late at its pickup or dropoff. With a window there, it is late if it misses or is expected to
- * miss the window. A shipment without any window is late above a certain age. `GetAttention` applies the same rule.
+ * Returns the time from which a shipment is late at its pickup or dropoff: the end of the window there. Without any
+ * window, it depends on the shipment's age. `undefined` if it cannot be late. `GetAttention` applies the same rule.
  *
  * @param lateAfterMinutes age above which a shipment without windows is late, in minutes
  */
-function isLateAt(end: End, shipment: Shipment, now: Date, lateAfterMinutes: number): boolean {
-  if (!isAhead(end, shipment)) return false;
-  const windowEnd = windowEndAt(end, shipment);
-  if (windowEnd !== undefined) return windowEnd < now || windowEnd < (etaAt(end, shipment) ?? now);
-  const hasWindow = (shipment.pickupWindow ?? shipment.dropoffWindow) !== undefined;
-  const ageMs = Number(now) - Number(timestampDate(shipment.createdAt!));
-  return !hasWindow && ageMs > lateAfterMinutes * 60_000;
+function dueAt(end: End, shipment: Shipment, lateAfterMinutes: number): Date | undefined {
+  if (!isAhead(end, shipment)) return undefined;
+  if ((shipment.pickupWindow ?? shipment.dropoffWindow) !== undefined) return windowEndAt(end, shipment);
+  return new Date(Number(timestampDate(shipment.createdAt!)) + lateAfterMinutes * 60_000);
 }
 
 function windowEndAt(end: End, shipment: Shipment): Date | undefined {
@@ -44,19 +42,22 @@ function etaAt(end: End, shipment: Shipment): Date | undefined {
   return hasArrived ? undefined : eta && timestampDate(eta);
 }
 
-/** Returns whether the expected arrival at an end has passed or misses the window there. */
-export function useMissedEta(end: End, shipment: Shipment): boolean {
+/** Returns how late the expected arrival at an end is. `undefined` if it is ahead and within the window there. */
+export function useMissedEta(end: End, shipment: Shipment): Delay | undefined {
   const now = useNow();
   const eta = etaAt(end, shipment);
-  if (eta === undefined || !isAhead(end, shipment)) return false;
-  return eta < now || (windowEndAt(end, shipment) ?? eta) < eta;
+  if (eta === undefined || !isAhead(end, shipment)) return undefined;
+  return delayOf(eta, now) ?? delayOf(windowEndAt(end, shipment), eta);
 }
 
-/** Returns whether a shipment is late at an end, and for how long it has waited there if it has no window. */
+/** Returns how late a shipment is or will be at an end, and for how long it has waited there without a window. */
 export function useLateness(end: End, shipment: Shipment) {
   const now = useNow();
-  const isLate = isLateAt(end, shipment, now, useWorkspace().lateAfterMinutes);
+  const due = dueAt(end, shipment, useWorkspace().lateAfterMinutes);
+  const eta = windowEndAt(end, shipment) && etaAt(end, shipment);
   const isOpen = isAhead(end, shipment) && shipment[`${end}Window` as const] === undefined;
-  const span = isOpen && spanText(dateOf(shipment.createdAt!), now);
-  return { isLate, waited: span && (isLate ? `Late: waiting ${span}` : `Waiting ${span}`) };
+  return {
+    delay: delayOf(due, eta && eta > now ? eta : now),
+    waited: isOpen && `Waiting ${spanText(dateOf(shipment.createdAt!), now)}`,
+  };
 }

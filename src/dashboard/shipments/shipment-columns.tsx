@@ -15,6 +15,7 @@ import { Menu } from "../ui/menu.tsx";
 import { type Column, Line } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
+import { Late } from "./late.tsx";
 import { useLateness, useMissedEta } from "./lateness.ts";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
@@ -130,7 +131,7 @@ const COLUMNS = {
           </a>
         )}
         {attempts.length > 0 ? (
-          <span class="line late">{attemptsText(attempts.length)}</span>
+          <Line text={attemptsText(attempts.length)} />
         ) : (
           <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
         )}
@@ -207,15 +208,15 @@ function Address(props: EndProps & { readonly sign?: string; readonly contact?: 
   );
 }
 
-/** Shows the pickup or dropoff time, or how long the shipment has waited without one. Marked if late. */
+/** Shows the pickup or dropoff time, and how long the shipment is late or has waited. */
 function WindowLines({ end, shipment }: EndProps) {
-  const { isLate, waited } = useLateness(end, shipment);
+  const { delay, waited } = useLateness(end, shipment);
   const window = shipment[`${end}Window` as const];
   if (window === undefined) {
     return (
       <>
-        <Line text="As soon as possible" />
-        {waited && <span class={isLate ? "line late" : "line minor"}>{waited}</span>}
+        <Line text="ASAP" title="As soon as possible" />
+        <span class="line minor">{delay ? <Late delay={delay} /> : waited}</span>
       </>
     );
   }
@@ -226,44 +227,38 @@ function WindowLines({ end, shipment }: EndProps) {
   return (
     <>
       <Line text={hoursText(span, timeZone)} title={title} />
-      {isLate ? (
-        <span class="line late" title={title}>
-          Late: {day}
-        </span>
-      ) : (
-        <Line isMinor text={day} title={title} />
-      )}
+      <span class="line minor" title={title}>
+        {day} {delay && <Late delay={delay} />}
+      </span>
     </>
   );
 }
 
-/** Shows the person and address of the next stop, and its window or how long the shipment has waited. Marked if late. */
+/** Shows the person and address of the next stop, its window, and how long the shipment is late or has waited. */
 function NextStop({ shipment }: { readonly shipment: Shipment }) {
   const { end, contact, window } = nextStopOf(shipment);
-  const { isLate, waited } = useLateness(end, shipment);
-  const time = window && (isLate ? "Late: " : "") + windowText(windowOf(window), window.timeZone);
+  const { delay, waited } = useLateness(end, shipment);
   return (
     <>
       <Address {...{ end, shipment, contact }} />
-      <span class={isLate ? "line late" : "line minor"}>{time ?? waited}</span>
+      <span class="line minor">
+        {window && windowText(windowOf(window), window.timeZone)} {delay ? <Late delay={delay} /> : waited}
+      </span>
     </>
   );
 }
 
-/** Shows the expected arrival at the dropoff, marked as late if it has passed or misses the window. */
+/** Shows the expected arrival at the dropoff, and by how much it has passed or misses the window. */
 function Eta({ shipment }: { readonly shipment: Shipment }) {
   const { dropoffEta, dropoffWindow } = shipment;
-  const isMissed = useMissedEta("dropoff", shipment);
+  const missed = useMissedEta("dropoff", shipment);
   const timeZone = useTimeZone();
   if (dropoffEta === undefined) return null;
   const eta = dateOf(dropoffEta);
   return (
     <>
-      <span class={isMissed ? "line late" : "line"}>
-        {isMissed && "Late: "}
-        <Time at={eta} />
-      </span>
-      <Line isMinor text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />
+      <Line text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />
+      <span class="line minor">{missed ? <Late delay={missed} /> : <Time at={eta} />}</span>
     </>
   );
 }

@@ -7,6 +7,7 @@ import { Linked } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
+import { Late } from "./late.tsx";
 import { isAhead, useLateness, useMissedEta } from "./lateness.ts";
 import { Photo } from "./proof.tsx";
 import type { End } from "./route.ts";
@@ -61,23 +62,28 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
   const instructions = shipment[`${end}Instructions` as const];
   const window = shipment[`${end}Window` as const];
   const eta = shipment[`${end}Eta` as const];
-  const { isLate, waited } = useLateness(end, shipment);
-  const isMissed = useMissedEta(end, shipment);
+  const { delay, waited } = useLateness(end, shipment);
+  const missed = useMissedEta(end, shipment);
   const ahead = isAhead(end, shipment);
   return (
     <div class="stop">
       <h3>{isPickup ? "Pickup" : "Dropoff"}</h3>
       {window && (
-        <p class={isLate ? "late" : ""}>
-          {isLate && "Late: "}
+        <p>
           <WindowTime window={window} />
         </p>
       )}
       {!window && ahead && <p>As soon as possible</p>}
-      {waited && <p class={isLate ? "late" : "minor"}>{waited}</p>}
+      {delay ? (
+        <p>
+          <Late delay={delay} />
+        </p>
+      ) : (
+        waited && <p class="minor">{waited}</p>
+      )}
       {ahead && eta && (
-        <p class={isMissed ? "late" : ""}>
-          Expected <Time at={eta} /> <Time at={eta} exact />
+        <p>
+          Expected <Time at={eta} exact /> {missed && !delay && <Late delay={missed} />}
         </p>
       )}
       <Contact
