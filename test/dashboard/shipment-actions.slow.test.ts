@@ -152,7 +152,7 @@ describeDashboard("shipment actions", (dashboard) => {
     const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);
     await chooseMore(page, "Cancel shipment");
-    await dialog(page).getByText("You must refund the $12.69 yourself.").waitFor();
+    await dialog(page).getByText("so refund the $12.69 yourself, then record the refund.").waitFor();
     await dialog(page).getByLabel("Reason").selectOption("Requested by the customer");
     await dialog(page).getByLabel("Note").fill("By telephone");
     await expectWellShown(page, "shipment-cancel");

@@ -135,7 +135,9 @@ describeDashboard("selected shipments", (dashboard) => {
     await expect.poll(() => rows(page).count()).toBe(2);
     await all(page).check();
     await bar(page).getByRole("button", { name: "Cancel (2)" }).click();
-    await page.getByText("You must refund the $12.69 yourself.").waitFor();
+    await page
+      .getByText("Payments of $12.69 were recorded by hand. Refund them yourself, then record the refunds.")
+      .waitFor();
     await page.getByLabel("Reason for all").selectOption("Goods not available");
     await page.getByLabel("Note").fill("Fire");
     await takeStep(service, apiKey, first["reference"], "advance");

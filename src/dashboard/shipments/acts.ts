@@ -47,7 +47,9 @@ export const ACTS: readonly Act[] = [
       return [
         "This cannot be undone.",
         ...(online.length > 0 ? [`${totalText(online)} will be refunded.`] : []),
-        ...(manual.length > 0 ? [`You must refund the ${totalText(manual)} yourself.`] : []),
+        ...(manual.length > 0
+          ? [`Payments of ${totalText(manual)} were recorded by hand. Refund them yourself, then record the refunds.`]
+          : []),
       ].join(" ");
     },
     send: (client, shipments, form, headers) =>

@@ -40,7 +40,10 @@ export function AssignDialog(props: Props) {
   const [order, setOrder] = useState<OrderName>("window");
   const ordered = useMemo(() => ORDERS[order](shipments), [order, shipments]);
   const { assign, done } = useAssignment(props, courier, ordered);
-  const frame = { title: `Assign courier: ${countText(shipments.length)}`, close };
+  const frame = {
+    title: `Assign courier: ${shipments.length === 1 ? shipments[0]!.reference : countText(shipments.length)}`,
+    close,
+  };
   if (unlisted && (isUnlisted || couriers.data?.length === 0)) return unlisted;
   if (couriers.data === undefined && couriers.problem === undefined) {
     return (

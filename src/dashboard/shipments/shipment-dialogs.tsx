@@ -207,7 +207,8 @@ function CancelDialog({ shipment, own }: StepProps) {
 
 function Refund({ total, currency, paymentDetails }: Shipment) {
   const amount = <Money amount={total} currency={currency} />;
-  if (paymentDetails === undefined) return <>You must refund the {amount} yourself.</>;
+  if (paymentDetails === undefined)
+    return <>The payment was recorded by hand, so refund the {amount} yourself, then record the refund.</>;
   const when = blocksRefund(paymentDetails) ? "once the dispute is decided" : "automatically, less earlier refunds";
   return (
     <>
