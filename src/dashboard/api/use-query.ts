@@ -10,6 +10,8 @@ export interface Query<T> {
   readonly data: T | undefined;
   readonly problem: Problem | undefined;
   readonly isLoading: boolean;
+  /** Whether the data belongs to previous inputs. */
+  readonly isOutdated: boolean;
   readonly reload: () => void;
 }
 
@@ -24,7 +26,7 @@ export interface Query<T> {
  *     );
  */
 export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Query<T> {
-  const [state, setState] = useState<Omit<Query<T>, "reload">>({
+  const [state, setState] = useState<Omit<Query<T>, "reload" | "isOutdated">>({
     data: undefined,
     problem: undefined,
     isLoading: true,
@@ -38,8 +40,8 @@ export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: r
   }, [start]);
   const latest = useRef(load);
   latest.current = load;
-  // Inputs of the loaded data. If a load for other inputs fails, this data must not be shown.
   const loadedWith = useRef<readonly unknown[]>([]);
+  const isOutdated = () => !inputs.every((input, i) => Object.is(input, loadedWith.current[i]));
 
   useEffect(() => {
     const controller = new AbortController();
@@ -54,9 +56,9 @@ export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: r
         setState({ data, problem: undefined, isLoading: false });
       } catch (error) {
         if (signal.aborted) return;
-        const isSame = inputs.every((input, i) => Object.is(input, loadedWith.current[i]));
+        const isStale = isOutdated();
         const problem = problemOf(error);
-        setState(({ data }) => ({ data: isSame ? data : undefined, problem, isLoading: false }));
+        setState(({ data }) => ({ data: isStale ? undefined : data, problem, isLoading: false }));
       } finally {
         if (inFlight.current === own) inFlight.current = undefined;
         if (!signal.aborted && own.isRepeated) start();
@@ -73,7 +75,7 @@ export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: r
       }),
     [start],
   );
-  return { ...state, reload };
+  return { ...state, isOutdated: isOutdated(), reload };
 }
 
 /** Returns the query, shown as loading until the view's other queries have settled once. */

@@ -51,7 +51,7 @@ export function AttentionList<K extends number, S>(props: {
   return (
     <Page title="Needs attention">
       {props.bar}
-      <QueryView query={query} quiet>
+      <QueryView query={query}>
         {(attention) => {
           if (attention === undefined) return null;
           const kinds = props.kindsOf(attention);

@@ -55,7 +55,6 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
       missing="No courier of this workspace has this ID."
       note={({ archivedAt }) => archivedAt && <Badge>Archived</Badge>}
       actions={(courier) => courier.archivedAt === undefined && <Actions courier={courier} />}
-      quiet
     >
       {(courier) => (
         <div class="stack">

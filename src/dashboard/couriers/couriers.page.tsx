@@ -44,7 +44,6 @@ export function CouriersPage() {
         isList
         columns={COLUMNS}
         href={({ id }) => paths.courier({ courier: id })}
-        quiet
         empty={
           <Empty title="No couriers yet">
             {mayChange

@@ -58,7 +58,6 @@ export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
       fallbackTitle={`Customer ${number}`}
       missing={`No customer of this workspace has the number ${number}.`}
       actions={(customer) => <Actions customer={customer} />}
-      quiet
     >
       {(customer) => (
         <div class="stack">

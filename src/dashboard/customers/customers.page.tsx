@@ -68,7 +68,6 @@ export function CustomersPage() {
         isList
         columns={COLUMNS}
         order={order}
-        quiet={isByFigure}
         href={({ id }) => paths.customer({ customer: id })}
         empty={<NoCustomers isFiltered={Boolean(text)} />}
       />

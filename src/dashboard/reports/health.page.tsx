@@ -36,7 +36,7 @@ export function HealthPage() {
         )
       }
     >
-      <QueryView query={query} quiet>
+      <QueryView query={query}>
         {({ data }) => data && <Content health={data} isCurrent={query.problem === undefined} />}
       </QueryView>
     </Page>

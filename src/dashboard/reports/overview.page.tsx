@@ -56,7 +56,7 @@ function OverviewAt({ today }: { readonly today: string }) {
           <>
             <Now counts={queues.data?.data} />
             <DayRange now={today} />
-            <QueryView query={shownWith(overview, before, about)} labels={DAY_LABELS} quiet>
+            <QueryView query={shownWith(overview, before, about)} labels={DAY_LABELS}>
               {({ data }) =>
                 data && isNew === false && <Shown overview={data} before={before.data?.data} today={today} />
               }

@@ -36,7 +36,6 @@ export function EditShipmentPage({ workspace, reference }: ParametersOf<"editShi
       fallbackTitle="Edit shipment"
       missing={`No shipment of this workspace has the reference ${reference}.`}
       unlinked
-      quiet
     >
       {(shipment) =>
         mayChange && EDITABLE.includes(shipment.status) ? (
@@ -66,7 +65,7 @@ const EDITABLE: readonly ShipmentStatus[] = [
 function ShipmentForm(props: EditFormProps<Shipment>) {
   const about = useRpc(WorkspaceService.method.getWorkspace, {});
   return (
-    <QueryView query={about} quiet>
+    <QueryView query={about}>
       {({ data }) => <ShipmentFields {...props} hasSearch={data?.addressSearch === true} />}
     </QueryView>
   );

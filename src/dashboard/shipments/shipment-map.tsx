@@ -42,7 +42,7 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   );
   useLive(list.reload, undefined, LIVE_MS);
   return (
-    <QueryView query={list} quiet={list.data?.of === of}>
+    <QueryView query={list}>
       {({ of: shownOf, shipments, isWhole }) =>
         shipments.length === 0 ? (
           empty

@@ -118,7 +118,7 @@ function SlotList(props: {
   useRepeat(list.reload, POLL_MS);
   const columns = columnsFor(schedule, timeZone, mayChange);
   return (
-    <QueryView query={list} quiet>
+    <QueryView query={list}>
       {({ data }) => {
         const upcoming = data.filter(({ end }) => timestampMs(end!) > Date.now());
         const byDay = Map.groupBy(upcoming, ({ start }) => localDate(timestampDate(start!), timeZone));

@@ -27,7 +27,7 @@ export function TestModePage() {
   const query = useContext(TestClockQuery)!;
   return (
     <Page title="Test mode">
-      <QueryView query={query} quiet>
+      <QueryView query={query}>
         {(clock) =>
           clock && (
             <>
@@ -206,7 +206,6 @@ function Simulations({ now }: { readonly now: Date }) {
       <h2>Simulations</h2>
       <ListView
         query={list}
-        quiet
         label="Simulations"
         isList
         columns={columns}

@@ -121,9 +121,7 @@ export function Tabs(props: {
   useEffect(() => {
     const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
     if (!nav.current || !link) return;
-    const left = link.offsetLeft - nav.current.offsetLeft;
-    const hidden = left + link.offsetWidth - nav.current.clientWidth;
-    nav.current.scrollLeft = Math.min(Math.max(nav.current.scrollLeft, hidden), left);
+    nav.current.scrollLeft = link.offsetLeft - nav.current.offsetLeft - nav.current.clientWidth / 3;
   }, [marked]);
   return (
     <nav class="tabs" aria-label={props.label} ref={nav}>
@@ -156,8 +154,6 @@ export function DetailPage<T>(props: {
   readonly unlinked?: boolean;
   readonly note?: (record: T) => ComponentChildren;
   readonly actions?: (record: T) => ComponentChildren;
-  /** Whether the query reloads continuously in the background. */
-  readonly quiet?: boolean;
   readonly children: (record: T) => ComponentChildren;
 }) {
   const { query, up, fallbackTitle } = props;
@@ -179,9 +175,7 @@ export function DetailPage<T>(props: {
       note={record && props.note?.(record)}
       actions={record && props.actions?.(record)}
     >
-      <QueryView query={query} quiet={props.quiet ?? false}>
-        {({ data }) => data && props.children(data)}
-      </QueryView>
+      <QueryView query={query}>{({ data }) => data && props.children(data)}</QueryView>
     </Page>
   );
 }
@@ -190,11 +184,9 @@ export function DetailPage<T>(props: {
 export function QueryView<T>(props: {
   readonly query: Query<T>;
   readonly labels?: Labels;
-  /** Whether to hide the reload indicator, because the query reloads continuously. */
-  readonly quiet?: boolean;
   readonly children: (data: T) => ComponentChildren;
 }) {
-  const { data, problem, isLoading, reload } = props.query;
+  const { data, problem, isLoading, isOutdated, reload } = props.query;
   return (
     <>
       {problem && <ProblemNote problem={problem} labels={props.labels} retry={reload} />}
@@ -205,7 +197,7 @@ export function QueryView<T>(props: {
           </div>
         )
       ) : (
-        <div class="loaded" aria-busy={isLoading && !props.quiet}>
+        <div class="loaded" aria-busy={isOutdated}>
           {props.children(data)}
         </div>
       )}

@@ -357,8 +357,6 @@ export function useList<I extends DescMessage, O extends DescMessage>(
 export function ListView<T>(
   props: Omit<TableProps<T>, "rows" | "peek"> & {
     readonly query: Query<{ readonly data: readonly T[]; readonly nextPageToken?: string }>;
-    /** Whether the query reloads continuously in the background. */
-    readonly quiet?: boolean;
     readonly empty?: ComponentChildren;
     readonly opened?: {
       readonly hrefOf: (key: string) => string;
@@ -369,11 +367,11 @@ export function ListView<T>(
     readonly children?: ComponentChildren;
   },
 ) {
-  const { query, quiet = false, empty, opened, beside, children, ...table } = props;
+  const { query, empty, opened, beside, children, ...table } = props;
   const room = usePeek();
   const peek = opened && room;
   const list = (
-    <QueryView query={query} quiet={quiet}>
+    <QueryView query={query}>
       {({ data, nextPageToken }) =>
         data.length === 0 ? (
           empty

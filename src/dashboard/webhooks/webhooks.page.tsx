@@ -99,7 +99,6 @@ export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
   return (
     <DetailPage
       query={shownWith(query, figures)}
-      quiet
       up={{ label: "Webhooks", href: paths.webhooks() }}
       what="webhook"
       title={({ url }) => new URL(url).host}
@@ -184,7 +183,6 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
       <Filters fields={FILTERS} />
       <ListView
         query={list}
-        quiet
         label="Deliveries"
         isList
         columns={canSend ? [...DELIVERY_COLUMNS, AGAIN] : DELIVERY_COLUMNS}

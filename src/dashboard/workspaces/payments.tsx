@@ -21,9 +21,7 @@ export function PaymentsSection() {
   const mayCheck = useRole("admin") && query.data?.data?.provider === "stripe";
   return (
     <Section id="payments" title="Payments" actions={mayCheck && <CheckButton />}>
-      <QueryView query={query} quiet>
-        {({ data }) => data && <Provider connection={data} />}
-      </QueryView>
+      <QueryView query={query}>{({ data }) => data && <Provider connection={data} />}</QueryView>
       <Waiting />
     </Section>
   );
