@@ -99,13 +99,16 @@ async function deleteBefore(
   isOver: () => boolean,
 ): Promise<{ readonly rows: number; readonly complete: boolean }> {
   let rows = 0;
-  for (const sql of DELETIONS) {
-    for (let last = BATCH; last === BATCH; rows += last) {
-      if (isOver()) return { rows, complete: false };
-      last = await deleteSome(em, sql, [workspace, before]);
+  try {
+    for (const sql of DELETIONS) {
+      for (let last = BATCH; last === BATCH; rows += last) {
+        if (isOver()) return { rows, complete: false };
+        last = await deleteSome(em, sql, [workspace, before]);
+      }
     }
+  } finally {
+    if (rows > 0) await runStatement(em, RECOUNT_CUSTOMERS, [workspace]);
   }
-  if (rows > 0) await runStatement(em, RECOUNT_CUSTOMERS, [workspace]);
   return { rows, complete: true };
 }
 

@@ -200,16 +200,22 @@ test("does not compare amounts in different currencies", async () => {
   expect(await names("paid desc")).toEqual(["Ada", "Cleo", "Bea"]);
 });
 
-test("counts customers of a test workspace, and again after old test data is purged", async () => {
+test("counts customers of a test workspace, and again after a purge of old test data, even if it fails", async () => {
   const { twin } = await service.addWorkspace();
-  const { names } = callerOf(twin);
+  const { caller, names } = callerOf(twin);
   await bookFor(twin, "Ada", 2);
   const [bea] = await bookFor(twin, "Bea", 1);
   const old = { createdAt: "now() - interval '40 days'", status: "'in_transit'", paymentStatus: "'paid'" };
   await insertShipments(sql, { ...old, workspace: twin.id, count: 2, customer: String(bea!["customer"].id) });
   await countAll();
   expect(await names("paid desc")).toEqual(["Bea", "Ada"]);
-  await purgeTestData(service.app.em, new Date());
+  await data(caller.createCourier({ name: "Ada" }));
+  await sql.query("update courier set created_at = now() - interval '40 days' where workspace_id = $1", [twin.id]);
+  await sql.query(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+    create trigger refuse before delete on courier for each row when (old.workspace_id = ${twin.id}) execute function refuse()`);
+  await expect(purgeTestData(service.app.em, new Date())).rejects.toThrow("refused");
+  await sql.query("drop trigger refuse on courier; drop function refuse");
   await countAll();
   expect(await names("paid desc")).toEqual(["Ada", "Bea"]);
 });
