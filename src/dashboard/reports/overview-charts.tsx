@@ -161,16 +161,13 @@ export function DeliveryReport({ overview }: Comparison) {
           label={isQuoted ? "From quote to delivery" : "From booking to delivery"}
           points={[
             ...(isQuoted ? [pointOf("Quoted by API", quotes)] : []),
-            pointOf(
-              "Booked",
-              bookings,
-              quotes > 0n && unquoted > 0n ? ` · ${countText(unquoted)} without a quote by API` : "",
-            ),
+            pointOf("Booked", bookings),
             stepOf("Paid", paid),
             stepOf("Picked up", pickedUp),
             stepOf("Delivered", delivered),
           ]}
         />
+        {quotes > 0n && unquoted > 0n && <p class="hint note">{countText(unquoted)} booked without a quote by API</p>}
       </section>
       <div class="charts">
         <DeliveryTable by="Courier" rows={couriers} unnamed="No courier" />
