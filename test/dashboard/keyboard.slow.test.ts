@@ -99,7 +99,7 @@ describeDashboard("keyboard only", (dashboard) => {
     await expect.poll(() => rows(page).count()).toBe(2);
     for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
     await page.getByText("2 selected").waitFor();
-    await enter(page, button(page, "Cancel (2)"));
+    await chooseMore(page, "Cancel (2)", enter);
     await tabTo(page, page.getByLabel("Reason for all"));
     await page.keyboard.press("ArrowDown");
     await tabTo(page, page.getByLabel("Note"));

@@ -155,6 +155,8 @@ describeDashboard(
       const page = await openAsMember(dashboard, "/shipments", { workspace, role: "member" });
       await page.getByRole("checkbox", { name: `Select ${reference}` }).check();
       const bar = page.getByRole("region", { name: "Selection" });
+      await bar.getByText("1 selected").waitFor();
+      await bar.locator("summary").click();
       await bar.getByRole("button", { name: "Cancel (1)" }).waitFor();
       await expect.poll(() => bar.getByRole("button").allTextContents()).toEqual(["Clear", "Cancel (1)"]);
     });

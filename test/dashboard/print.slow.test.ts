@@ -217,7 +217,7 @@ describeDashboard("exports and printed pages", (dashboard) => {
     for (const { reference } of booked) {
       await page.getByRole("checkbox", { name: `Select ${reference}` }).check();
     }
-    await page.getByRole("link", { name: "Print labels" }).click();
+    await chooseMore(page, "Print labels");
     await expect.poll(() => page.getByRole("article").count()).toBe(3);
     await expectWellShown(page, "labels");
     const pdf = await page.pdf({ preferCSSPageSize: true });

@@ -67,7 +67,7 @@ describeDashboard("touch on a phone", (dashboard) => {
     for (const row of await rows(page).all()) await row.getByRole("checkbox").tap();
     await page.getByText("2 selected").waitFor();
     await expectUsable(page);
-    await tap(page, "Cancel (2)");
+    await chooseMore(page, "Cancel (2)", (_, target) => target.tap());
     await page.getByLabel("Reason for all").selectOption("Goods not available");
     await takeStep(service, own.apiKey, moved["reference"], "advance");
     await tapInDialog(page, "Cancel");
@@ -75,7 +75,7 @@ describeDashboard("touch on a phone", (dashboard) => {
     await failed.waitFor();
     await expectUsable(page);
     await tapInDialog(page, "Close");
-    await tapLink(page, "Print labels");
+    await chooseMore(page, "Print labels", (_, target) => target.tap());
     await page.getByRole("article", { name: `Label for ${moved["reference"]}` }).waitFor();
     await expectUsable(page);
   });

@@ -13,6 +13,8 @@ export interface Act {
   readonly participle: string;
   readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
   readonly note: (shipments: readonly Shipment[]) => string;
+  /** Whether the action is in the menu only. */
+  readonly isRare?: boolean;
   readonly isDangerous?: boolean;
   readonly send: (
     client: Client<typeof ShipmentService>,
@@ -35,33 +37,6 @@ export const ASSIGN: Omit<Act, "send" | "note"> = {
 
 /** Actions that apply to several shipments at once. */
 export const ACTS: readonly Act[] = [
-  {
-    name: "Cancel",
-    key: "c",
-    participle: "cancelled",
-    isDangerous: true,
-    isFor: ({ status }) => status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
-    note(shipments) {
-      const paid = shipments.filter(({ status }) => status !== ShipmentStatus.PENDING);
-      const { online = [], manual = [] } = Object.groupBy(paid, (it) => (it.paymentDetails ? "online" : "manual"));
-      return [
-        "This cannot be undone.",
-        ...(online.length > 0 ? [`${totalText(online)} will be refunded.`] : []),
-        ...(manual.length > 0
-          ? [`Payments of ${totalText(manual)} were recorded by hand. Refund them yourself, then record the refunds.`]
-          : []),
-      ].join(" ");
-    },
-    send: (client, shipments, form, headers) =>
-      client.batchCancelShipments(
-        {
-          shipments: referencesOf(shipments),
-          reason: numberOf(form, "reason") as CancelReason | undefined,
-          note: optionalTextOf(form, "note"),
-        },
-        { headers },
-      ),
-  },
   {
     name: "Record payments",
     key: "m",
@@ -100,10 +75,39 @@ export const ACTS: readonly Act[] = [
     name: "Remove courier",
     key: "r",
     participle: "unassigned",
+    isRare: true,
     isFor: (shipment, connection) => shipment.courier !== undefined && ASSIGN.isFor(shipment, connection),
     note: () => "They have no courier until another one is assigned.",
     send: (client, shipments, _, headers) =>
       client.batchRemoveCouriers({ shipments: referencesOf(shipments) }, { headers }),
+  },
+  {
+    name: "Cancel",
+    key: "c",
+    participle: "cancelled",
+    isRare: true,
+    isDangerous: true,
+    isFor: ({ status }) => status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
+    note(shipments) {
+      const paid = shipments.filter(({ status }) => status !== ShipmentStatus.PENDING);
+      const { online = [], manual = [] } = Object.groupBy(paid, (it) => (it.paymentDetails ? "online" : "manual"));
+      return [
+        "This cannot be undone.",
+        ...(online.length > 0 ? [`${totalText(online)} will be refunded.`] : []),
+        ...(manual.length > 0
+          ? [`Payments of ${totalText(manual)} were recorded by hand. Refund them yourself, then record the refunds.`]
+          : []),
+      ].join(" ");
+    },
+    send: (client, shipments, form, headers) =>
+      client.batchCancelShipments(
+        {
+          shipments: referencesOf(shipments),
+          reason: numberOf(form, "reason") as CancelReason | undefined,
+          note: optionalTextOf(form, "note"),
+        },
+        { headers },
+      ),
   },
 ];
 

@@ -6,6 +6,7 @@ import { labelsHref } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
+import { Menu } from "../ui/menu.tsx";
 import { toast } from "../ui/toast.tsx";
 import type { ActDialogProps } from "./act-dialog.tsx";
 import { type Act, ACTS, ASSIGN } from "./acts.ts";
@@ -18,7 +19,10 @@ const AssignDialog = lazily(() => import("./assign-dialog.tsx"), "AssignDialog")
 
 type AnyAct = Act | typeof ASSIGN;
 
-const ALL: readonly AnyAct[] = [...ACTS, ASSIGN];
+const ALL: readonly AnyAct[] = [ASSIGN, ...ACTS];
+
+/** Maximum number of actions outside of the menu, so that the bar has at most two lines on phones. */
+const MAX_LIKELY = 2;
 
 /** Provides actions for shipments, by buttons and keys, with a confirmation dialog. */
 export function useActs(changed: (references: readonly string[]) => void) {
@@ -59,6 +63,14 @@ export function SelectionBar(props: {
 }) {
   const { selected, clear, acts } = props;
   const bar = useRef<HTMLDivElement>(null);
+  const possible = ALL.map((act) => ({ act, count: acts.possible(act, selected).length })).filter((it) => it.count > 0);
+  const likely = possible.filter(({ act }) => !act.isRare).toSorted((one, other) => other.count - one.count);
+  const buttonsOf = (shown: typeof possible) =>
+    shown.map(({ act, count }) => (
+      <Button key={act.name} destructive={act.isDangerous} onClick={() => acts.start(act, selected)}>
+        {act.name} ({count})
+      </Button>
+    ));
   const isUsed = selected.length > 0 || acts.dialog !== undefined;
   useLayoutEffect(() => (isUsed ? () => leaveTo(bar.current!) : undefined), [isUsed]);
   return (
@@ -71,21 +83,18 @@ export function SelectionBar(props: {
             </>
           )}
         </p>
+        <Button quiet onClick={clear}>
+          Clear
+        </Button>
         <div class="actions">
-          <Button quiet onClick={clear}>
-            Clear
-          </Button>
-          <LinkButton href={labelsHref(selected)}>Print labels</LinkButton>
-          {ALL.map((act) => {
-            const { length } = acts.possible(act, selected);
-            return (
-              length > 0 && (
-                <Button key={act.name} onClick={() => acts.start(act, selected)}>
-                  {act.name} ({length})
-                </Button>
-              )
-            );
-          })}
+          {buttonsOf(likely.slice(0, MAX_LIKELY))}
+          {selected.length > 0 && (
+            <Menu label="…" name="More">
+              {buttonsOf(likely.slice(MAX_LIKELY))}
+              <LinkButton href={labelsHref(selected)}>Print labels</LinkButton>
+              {buttonsOf(possible.filter(({ act }) => act.isRare))}
+            </Menu>
+          )}
         </div>
       </div>
       {acts.dialog}
