@@ -100,12 +100,12 @@ function SharedActs({ tasks }: { readonly tasks: readonly Task[] }) {
   return (
     <div class="acts">
       {arrivals.length > 0 && (
-        <button class="primary" type="button" onClick={() => void arrive()}>
+        <button type="button" onClick={() => void arrive()}>
           {t.act.arrive_pickup}
         </button>
       )}
       {pickups.length > 0 && (
-        <a class={`button ${arrivals.length > 0 ? "" : "primary"}`} href={paths.act("pick_up", pickups)}>
+        <a class="button primary" href={paths.act("pick_up", pickups)}>
           {t.act.pick_up}
           {pickups.length > 1 && ` (${pickups.length})`}
         </a>
@@ -122,7 +122,6 @@ function TaskView({ task: { shipment, end }, isAlone }: { readonly task: Task; r
   const allowed = isNow ? allowedActs(shipment) : [];
   const acts = (["deliver", "return", "fail"] as const).filter((kind) => allowed.includes(kind));
   const attempts = shipment.attempts.filter((attempt) => attempt.end === end).length;
-  const hasArrived = shipment.stage === "at_dropoff";
   const isDropoff = end === "dropoff";
   const visit = visitOf(shipment, end);
   const facts = [
@@ -154,7 +153,7 @@ function TaskView({ task: { shipment, end }, isAlone }: { readonly task: Task; r
       <div class="acts">
         {acts.map((kind) => (
           <a
-            class={`button ${kind === "deliver" && hasArrived ? "primary" : ""} ${kind === "fail" ? "minor" : ""}`}
+            class={`button ${kind === "deliver" ? "primary" : ""} ${kind === "fail" ? "minor" : ""}`}
             href={paths.act(kind, [reference])}
             aria-label={isAlone ? undefined : `${actText(kind, end, t)}: ${reference}`}
           >

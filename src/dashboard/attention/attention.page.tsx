@@ -118,7 +118,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.PIN_LOCKED]: {
     ...IN_TRANSIT,
-    shipments: { time: "Time", step: () => "Waive verification" },
+    shipments: { step: () => "Waive verification" },
     title: "Five wrong PINs",
     explanation: "Check the identity with the recipient, then waive the shipment’s verification.",
   },

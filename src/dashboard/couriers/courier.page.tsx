@@ -24,7 +24,7 @@ import { More } from "../ui/menu.tsx";
 import { numberText } from "../ui/format.ts";
 import { DetailPage, Empty, Section } from "../ui/page.tsx";
 import { RequestFields } from "../ui/request-fields.tsx";
-import { COURIER_FIELDS, LateCount } from "./courier-fields.tsx";
+import { COURIER_FIELDS, LateCount, Phone } from "./courier-fields.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { type Column, ListView, rowActions } from "../ui/table.tsx";
@@ -53,13 +53,13 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
       title={({ name }) => name}
       fallbackTitle="Courier"
       missing="No courier of this workspace has this ID."
-      note={({ archivedAt }) => archivedAt && <Badge>Archived</Badge>}
+      note={(courier) => <Note courier={courier} />}
       actions={(courier) => courier.archivedAt === undefined && <Actions courier={courier} />}
     >
       {(courier) => (
         <div class="stack">
           <CourierFigures courier={courier} />
-          <section class="page-part courier-run" aria-label="Run">
+          <section class="page-part courier-run list-first" aria-label="Run">
             <header class="list-bar">
               <h2>Run</h2>
               <a class="button quiet" href={paths.manifest({}, { courier: id })}>
@@ -95,28 +95,46 @@ function useRun(courier: string) {
 }
 
 function CourierFigures({ courier: { id, figures } }: CourierProps) {
-  const { left = 0, late = 0, done = 0, lastSeenAt } = figures ?? {};
+  const { left = 0, late = 0, done = 0 } = figures ?? {};
   return (
     <Figures
       items={[
         { term: "Left", value: numberText(left), href: paths.shipments({}, { courier: id }) },
         { term: "Late", value: <LateCount count={late} /> },
         { term: "Done today", value: numberText(done) },
-        { term: "Last seen", value: <Time at={lastSeenAt} /> },
       ]}
     />
   );
 }
 
+function Note({ courier: { archivedAt, phone, vehicle, figures } }: CourierProps) {
+  return (
+    <>
+      {archivedAt && <Badge>Archived</Badge>}
+      <p class="own-line minor courier-note">
+        <Phone number={phone} />
+        {vehicle && <span>{vehicle}</span>}
+        <span>
+          {figures?.lastSeenAt ? (
+            <>
+              Seen <Time at={figures.lastSeenAt} />
+            </>
+          ) : (
+            "Never seen"
+          )}
+        </span>
+      </p>
+    </>
+  );
+}
+
 function Details({ courier }: CourierProps) {
-  const { id, phone, email, vehicle, externalId, locale, note, createdAt, archivedAt } = courier;
+  const { id, email, externalId, locale, note, createdAt, archivedAt } = courier;
   return (
     <Section title="Details">
       <DescriptionList
         items={[
-          ["Phone", phone && <a href={`tel:${phone}`}>{phone}</a>],
           ["Email", email && <a href={`mailto:${email}`}>{email}</a>],
-          ["Vehicle", vehicle],
           ["Language", locale],
           ["External ID", externalId],
           ["Note", note],

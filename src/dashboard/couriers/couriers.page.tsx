@@ -12,18 +12,24 @@ import { lazily } from "../ui/lazily.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { COURIER_FIELDS, LateCount } from "./courier-fields.tsx";
+import { COURIER_FIELDS, LateCount, Phone } from "./courier-fields.tsx";
 import "./couriers.css";
 
 const COLUMNS: readonly Column<CourierProfile>[] = [
   { header: "Name", selfEvident: true, clips: true, cell: ({ name }) => name },
-  { header: "Phone", cell: ({ phone }) => phone },
+  { header: "Phone", cell: ({ phone }) => <Phone number={phone} /> },
   { header: "Vehicle", clips: true, spare: true, cell: ({ vehicle }) => vehicle },
   { header: "Left", align: "end", cell: ({ figures }) => numberText(figures?.left ?? 0) },
   { header: "Late", align: "end", cell: ({ figures }) => <LateCount count={figures?.late} /> },
   { header: "Done today", align: "end", cell: ({ figures }) => numberText(figures?.done ?? 0) },
   { header: "Last seen", align: "end", cell: ({ figures }) => <Time at={figures?.lastSeenAt} /> },
 ];
+
+/** Orders couriers of a page by late shipments, then by shipments left. Couriers that were never seen come last. */
+function byUrgency({ figures: one }: CourierProfile, { figures: other }: CourierProfile): number {
+  const seen = Number(other?.lastSeenAt !== undefined) - Number(one?.lastSeenAt !== undefined);
+  return seen || other!.late - one!.late || other!.left - one!.left;
+}
 
 const LazyMap = lazily(() => import("./couriers-map.tsx"), "CouriersMap", <MapPlaceholder />);
 
@@ -32,32 +38,30 @@ const POLL_MS = 10_000;
 
 export function CouriersPage() {
   const mayChange = useRole("member");
-  const list = useList(CourierService.method.listCouriers, { figures: true });
+  const list = useList(CourierService.method.listCouriers, { figures: true }, 100);
   useLive(list.reload);
-  const located = useMemo(() => list.data?.data.filter(({ figures }) => figures?.place) ?? [], [list.data]);
+  const data = useMemo(() => list.data && { ...list.data, data: list.data.data.toSorted(byUrgency) }, [list.data]);
+  const located = useMemo(() => data?.data.filter(({ figures }) => figures?.place) ?? [], [data]);
   useRepeat(list.reload, POLL_MS);
   return (
     <Page title="Couriers" actions={mayChange && <CreateCourier />}>
-      <ListView
-        query={list}
-        label="Couriers"
-        isList
-        columns={COLUMNS}
-        href={({ id }) => paths.courier({ courier: id })}
-        empty={
-          <Empty title="No couriers yet">
-            {mayChange
-              ? "Add the people who carry your shipments, then assign shipments to them in the shipments list."
-              : "Couriers that members of the workspace add appear here."}
-          </Empty>
-        }
-      >
-        {located.length > 0 && (
-          <div class="couriers-map">
-            <LazyMap couriers={located} />
-          </div>
-        )}
-      </ListView>
+      <div class="list-first">
+        <ListView
+          query={{ ...list, data }}
+          label="Couriers"
+          isList
+          columns={COLUMNS}
+          href={({ id }) => paths.courier({ courier: id })}
+          empty={
+            <Empty title="No couriers yet">
+              {mayChange
+                ? "Add the people who carry your shipments, then assign shipments to them in the shipments list."
+                : "Couriers that members of the workspace add appear here."}
+            </Empty>
+          }
+          beside={data && located.length === 0 ? undefined : () => <LazyMap couriers={located} />}
+        />
+      </div>
     </Page>
   );
 }

@@ -62,6 +62,9 @@ export function Navigation(props: {
   const here = labelAt(pathname, entries);
   return (
     <nav id="navigation" class="navigation" popover="auto" aria-label="Pages">
+      <button type="button" class="button quiet close" popovertarget="navigation" popovertargetaction="hide">
+        <span aria-hidden="true">×</span> Close
+      </button>
       {[...Map.groupBy(entries, ({ section }) => section)].map(([section, own]) => (
         <div key={section}>
           <h2>{section}</h2>

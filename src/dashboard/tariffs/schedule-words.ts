@@ -1,6 +1,6 @@
 import type { CutOff, DateHours, TariffSchedule, WeeklyHours } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { numberText } from "../ui/format.ts";
-import { WEEKDAY_FORMAT } from "../ui/local-time.ts";
+import { WEEKDAY_FORMAT, zoneText } from "../ui/local-time.ts";
 
 export const DAYS = [
   ["mon", "Monday"],
@@ -106,13 +106,13 @@ function counted(count: number, what: string): string {
 
 function scheduleText({ timeZone, hours }: TariffSchedule): string {
   const week = weekTexts(hours).join("; ");
-  return `${timeZone || "no time zone"}, ${week || "always closed"}`;
+  return `${zoneText(timeZone) || "no time zone"}, ${week || "always closed"}`;
 }
 
 /** Label and formatter of each schedule property that is compared as a whole. */
 const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => string]>> = {
   name: ["Name", ({ name }) => name],
-  time_zone: ["Time zone", ({ timeZone }) => timeZone],
+  time_zone: ["Time zone", ({ timeZone }) => zoneText(timeZone)],
   hours: ["Weekly hours", ({ hours }) => weekTexts(hours).join("; ") || "Always closed"],
   lead_time_minutes: ["Lead time", ({ leadTimeMinutes }) => minutesText(leadTimeMinutes ?? 0)],
   horizon_days: ["Booked ahead", ({ horizonDays }) => `up to ${horizonDays ?? 30} days`],

@@ -58,15 +58,6 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
         <>
           <div class="columns">
             <div>
-              <Section title="Overlapping zones">
-                <TariffMap
-                  label={`Zones of versions ${from} and ${to}`}
-                  below={{ name: `Version ${from}`, tone: "before", path: versionZonesPath(from) }}
-                  layer={{ name: `Version ${to}`, tone: "after", path: versionZonesPath(to) }}
-                />
-              </Section>
-            </div>
-            <div>
               <Section title="Changed fees">
                 {fees.length === 0 ? (
                   <p class="minor">None: fees and tiers are the same.</p>
@@ -74,12 +65,21 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
                   <Table label="Changed fees" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
                 )}
               </Section>
-              {zones && <Zones zones={zones} />}
+              {schedules.length > 0 && (
+                <Section title="Changed schedules">
+                  <Schedules from={from} to={to} differences={schedules} />
+                </Section>
+              )}
             </div>
+            <div>{zones && <Zones zones={zones} />}</div>
           </div>
-          {schedules.length > 0 && (
-            <Section title="Changed schedules">
-              <Schedules from={from} to={to} differences={schedules} />
+          {zones && zones.addedCount + zones.removedCount + zones.changedCount > 0 && (
+            <Section title="Overlapping zones">
+              <TariffMap
+                label={`Zones of versions ${from} and ${to}`}
+                below={{ name: `Version ${from}`, tone: "before", path: versionZonesPath(from) }}
+                layer={{ name: `Version ${to}`, tone: "after", path: versionZonesPath(to) }}
+              />
             </Section>
           )}
         </>

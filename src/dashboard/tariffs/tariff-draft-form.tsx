@@ -13,6 +13,7 @@ import {
   withSortedTiers,
 } from "./draft-fields.ts";
 import { schedulesOfText, newSchedule, type ScheduleText, type SchedulesText } from "./schedule-fields.ts";
+import { zoneText } from "../ui/local-time.ts";
 import { Section } from "../ui/page.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useRestoredRows, useFormProblem } from "../ui/form.tsx";
@@ -238,7 +239,7 @@ function Schedule(props: {
       }}
     >
       <summary>
-        <strong>{name}</strong> <span class="minor">{schedule.time_zone}</span>
+        <strong>{name}</strong> <span class="minor">{zoneText(schedule.time_zone)}</span>
         {!isOpen && <WeekSummary week={schedule.week} />}
       </summary>
       {isOpen && (

@@ -83,7 +83,7 @@ export function ZoneForm(props: {
         <p role="status">{areaChangeText(geometry && areaKm2(geometry), areaKm2(geometryOf(edit.outline)))}</p>
         <p class="hint">
           {edit.drawn !== undefined
-            ? "Click the map to add corners, or press Enter at its crosshair. A ring inside the zone is a hole."
+            ? "Click or tap the map to add corners, or press Enter at its crosshair. A ring inside the zone is a hole."
             : "Drag a corner to move it, or a dot to add one. On a chosen corner, arrow keys move it, J and K choose " +
               "the next and the previous one, + adds one, and Delete removes it."}{" "}
           Corners snap to the borders of other zones.

@@ -1,11 +1,10 @@
-import { DescriptionList } from "./description-list.tsx";
 import { Dialog, openDialog } from "./dialog.tsx";
 
 /** Lists the single-character shortcuts that are available. */
 export function KeyList() {
   return (
-    <DescriptionList
-      items={[
+    <dl class="facts">
+      {[
         ["/", "Search"],
         ["?", "Show these keys"],
         ["j, k", "Next and previous row; Enter opens it"],
@@ -18,8 +17,17 @@ export function KeyList() {
         ["a, r", "Assign a courier to them, or remove it"],
         ["c", "Cancel them"],
         ["z", "Undo the last action, if offered"],
-      ]}
-    />
+      ].map(([keys, effect]) => (
+        <div key={keys}>
+          <dt>
+            {keys!.split(", ").map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dt>
+          <dd>{effect}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

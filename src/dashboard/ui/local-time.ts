@@ -56,10 +56,15 @@ export function addDays(date: string, days: number): string {
 export const WEEKDAY_FORMAT = { weekday: "short", month: "short", day: "numeric" } as const;
 export const CLOCK_FORMAT = { hour: "numeric", minute: "2-digit" } as const;
 
+/** Returns the name of a time zone, such as `America/New York`. */
+export function zoneText(timeZone: string): string {
+  return timeZone.replaceAll("_", " ");
+}
+
 /** Returns a name for a time zone's local time, such as `New York time`. */
 export function clockText(timeZone: string): string {
   if (!timeZone.includes("/")) return timeZone;
-  return `${timeZone.split("/").at(-1)!.replaceAll("_", " ")} time`;
+  return `${zoneText(timeZone).split("/").at(-1)} time`;
 }
 
 /** Returns a suffix such as ` New York time`. Empty if the browser's clock shows the same time. */

@@ -385,9 +385,9 @@ export function ListView<T>(
       }
     </QueryView>
   );
-  if (opened === undefined) return list;
+  if (opened === undefined && beside === undefined) return list;
   const rows = query.data?.data ?? [];
-  const view = peek && (
+  const view = opened && peek && (
     <PeekView peek={peek} href={opened.hrefOf}>
       {opened.view}
     </PeekView>

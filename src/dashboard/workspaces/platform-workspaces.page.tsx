@@ -6,6 +6,7 @@ import {
 import { useOperatorRole } from "../api/session.ts";
 import { paths, type ParametersOf } from "../routes/paths.ts";
 import { navigate, useLocation } from "../routes/router.ts";
+import { zoneText } from "../ui/local-time.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { RpcDialog, SecretDialog, DialogButton } from "../ui/dialog.tsx";
 import { CheckField, TextField } from "../ui/fields.tsx";
@@ -180,7 +181,7 @@ function About(props: ActionProps) {
             "Payments",
             paymentProvider === undefined ? "Not connected: bookings are blocked" : providerName(paymentProvider),
           ],
-          ["Time zone", props.workspace.timeZone.replaceAll("_", " ")],
+          ["Time zone", zoneText(props.workspace.timeZone)],
           ["Test twin", testWorkspace && <OtherMode id={testWorkspace} />],
           ["Test twin of", liveWorkspace && <OtherMode id={liveWorkspace} />],
         ]}

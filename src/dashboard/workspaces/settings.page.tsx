@@ -9,6 +9,7 @@ import { useRole, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { MembersSection } from "../people/members.tsx";
 import { useLocation } from "../routes/router.ts";
+import { zoneText } from "../ui/local-time.ts";
 import { Page, Section, QueryView } from "../ui/page.tsx";
 import { PaymentsSection } from "./payments.tsx";
 import { settingsParts } from "./settings-parts.ts";
@@ -88,7 +89,7 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
         items={[
           ["Name", name],
           ["ID", <Id id={id} />],
-          ["Time zone", timeZone.replaceAll("_", " ")],
+          ["Time zone", zoneText(timeZone)],
           ["Booking", bookingBlockers.length === 0 ? "Possible" : <a href={paths.attention()}>Not possible now</a>],
         ]}
       />

@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
+import { zoneText } from "../ui/local-time.ts";
 import { RpcButton } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
 
@@ -26,8 +27,8 @@ export function TimeZoneButton<I extends DescMessage>(props: {
         name="time_zone"
         label="Time zone"
         value={timeZone === "UTC" ? own : timeZone}
-        choices={[...all].toSorted().map((zone) => [zone, zone.replaceAll("_", " ")])}
-        hint={`This browser uses ${own.replaceAll("_", " ")}.`}
+        choices={[...all].toSorted().map((zone) => [zone, zoneText(zone)])}
+        hint={`This browser uses ${zoneText(own)}.`}
       />
     </RpcButton>
   );
