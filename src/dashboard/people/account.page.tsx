@@ -62,12 +62,10 @@ function Person() {
 }
 
 function Keyboard() {
-  // Phones have no keyboard.
-  if (matchMedia("(pointer: coarse) and (width < 40rem)").matches) return null;
   return (
     <Section title="Keys">
       <div class="form narrow">
-        <KeyList />
+        {!matchMedia("(pointer: coarse)").matches && <KeyList />}
         <CheckField
           name="character_keys"
           label="Use single-character shortcuts in this browser"
