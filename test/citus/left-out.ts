@@ -24,6 +24,11 @@ export const LEFT_OUT: readonly SkippedTest[] = [
     because: "it reverts to a migration from before the database was distributed",
   },
   {
+    file: "test/features/customers/sort-customers.test.ts",
+    test: "counts customers again after a purge that fails",
+    because: "it refuses rows with a trigger, which shards do not have",
+  },
+  {
     file: "test/features/events/events.test.ts",
     test: "an event that commits late is not skipped by a cursor returned earlier",
     because: OLD_RELEASE,
