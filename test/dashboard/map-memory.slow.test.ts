@@ -20,7 +20,10 @@ describeDashboard("pages with a map", (dashboard) => {
     const { reference } = await book(service, workspace.apiKey);
     const { key } = await service.addOperator();
     const drafts = draftsOf(service, key);
-    const spring = await drafts.begin({ ...SAMPLE_TARIFF, base_fee: "6.00" });
+    // The comparison has a map because the versions have different zones.
+    const { features } = SAMPLE_TARIFF["zones"] as { readonly features: readonly object[] };
+    const zones = { type: "FeatureCollection", features: features.slice(0, -1) };
+    const spring = await drafts.begin({ ...SAMPLE_TARIFF, zones });
     await drafts.publish(spring.id, 1);
     const draft = (await drafts.begin(SAMPLE_TARIFF, "Summer")).id;
     const own = `/w/${workspace.id}`;

@@ -171,7 +171,7 @@ describeDashboard("shipments", (dashboard) => {
       const page = await openAsMember(dashboard, "/shipments?status=3", { workspace: own });
       const texts = [
         "",
-        "ASAPWaiting 1 min",
+        "ASAP Waiting 1 min",
         shipment,
         "Grace Hopper95 Prospect Park West, Brooklyn Kings",
         "Ada Byron1 failed attempt",

@@ -135,13 +135,13 @@ const FRAME_MS = 60_000;
 
 /**
  * Loads data shown beside all pages. Reloads after each navigation and action, and every minute,
- * because no event reports its changes.
+ * because no event reports its changes. Never outdated, because pages are inputs too.
  */
 export function useFrameQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Query<T> {
   const query = useQuery(load, inputs);
   useRepeat(query.reload, FRAME_MS);
   useEffect(() => reloads.subscribe(query.reload), [query.reload]);
-  return query;
+  return { ...query, isOutdated: false };
 }
 
 export function useDebounced<T>(value: T, ms: number): T {

@@ -12,7 +12,7 @@ import { Money, Time, useNow } from "../ui/values.tsx";
 import { dateOf, type Instant } from "../ui/format.ts";
 import { delayOf, Late } from "../shipments/late.tsx";
 
-/** Heading of deadlines, which show the delay once they have passed. */
+/** Heading of a column of deadlines. Its cells show the delay after the deadline. */
 export const DUE = "Due";
 
 /** Presentation of the shipments of a kind. */
@@ -133,7 +133,7 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
   ];
 }
 
-/** Shows a deadline, or how long ago it was. */
+/** Shows a deadline, or the delay after it. */
 function Due({ at }: { readonly at: Instant }) {
   const delay = delayOf(dateOf(at), useNow());
   return delay ? <Late delay={delay} /> : <Time at={at} />;

@@ -120,7 +120,7 @@ function Note({ courier: { archivedAt, phone, vehicle, figures } }: CourierProps
               Seen <Time at={figures.lastSeenAt} />
             </>
           ) : (
-            "Never seen"
+            "No recent contact"
           )}
         </span>
       </p>

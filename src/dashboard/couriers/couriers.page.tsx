@@ -25,10 +25,14 @@ const COLUMNS: readonly Column<CourierProfile>[] = [
   { header: "Last seen", align: "end", cell: ({ figures }) => <Time at={figures?.lastSeenAt} /> },
 ];
 
-/** Orders couriers of a page by late shipments, then by shipments left. Couriers that were never seen come last. */
+/** Sorts couriers: most late shipments first, then most shipments left, then those with recent contact. */
 function byUrgency({ figures: one }: CourierProfile, { figures: other }: CourierProfile): number {
-  const seen = Number(other?.lastSeenAt !== undefined) - Number(one?.lastSeenAt !== undefined);
-  return seen || other!.late - one!.late || other!.left - one!.left;
+  const { late = 0, left = 0, lastSeenAt } = one ?? {};
+  return (
+    (other?.late ?? 0) - late ||
+    (other?.left ?? 0) - left ||
+    Number(other?.lastSeenAt !== undefined) - Number(lastSeenAt !== undefined)
+  );
 }
 
 const LazyMap = lazily(() => import("./couriers-map.tsx"), "CouriersMap", <MapPlaceholder />);

@@ -116,8 +116,7 @@ function deliveryFigures(now: Deliveries, then: Deliveries | undefined): readonl
       value: countText(now.failedAttempts),
       note: failures !== undefined && (
         <>
-          {numberText(failures * 100, 1)} per 100 picked up
-          <Delta of={before ? failures / before - 1 : undefined} />
+          {numberText(failures * 100, 1)} per 100 picked up <Delta of={before ? failures / before - 1 : undefined} />
         </>
       ),
     },

@@ -10,13 +10,13 @@ export interface Delay {
 
 const DAY_MS = 86_400_000;
 
-/** Returns the time from a deadline until a later time. `undefined` if the deadline is not exceeded. */
+/** Returns the delay at a time after a deadline. `undefined` before the deadline. */
 export function delayOf(due: Date | undefined, at: Date): Delay | undefined {
   if (due === undefined || at <= due) return undefined;
   return { text: spanText(due, at), isLong: Number(at) - Number(due) >= DAY_MS };
 }
 
-/** Shows a delay, such as "Late 2 days". Only the time has a color: amber on the first day, red afterwards. */
+/** Shows a delay, such as "Late 2 days". Only the duration is colored: amber below one day, red from one day. */
 export function Late({ delay: { text, isLong } }: { readonly delay: Delay }) {
   return (
     <>

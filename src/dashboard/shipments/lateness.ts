@@ -19,8 +19,8 @@ export function isAhead(end: End, { status }: Shipment): boolean {
 }
 
 /**
- * Returns the time from which a shipment is late at its pickup or dropoff: the end of the window there. Without any
- * window, it depends on the shipment's age. `undefined` if it cannot be late. `GetAttention` applies the same rule.
+ * Returns the time from which a shipment is late at its pickup or dropoff: the end of the window there. If neither
+ * end has a window, the time at which the shipment reaches the maximum age. `undefined` if it cannot be late. `GetAttention` applies the same rule.
  *
  * @param lateAfterMinutes age above which a shipment without windows is late, in minutes
  */
@@ -42,7 +42,7 @@ function etaAt(end: End, shipment: Shipment): Date | undefined {
   return hasArrived ? undefined : eta && timestampDate(eta);
 }
 
-/** Returns how late the expected arrival at an end is. `undefined` if it is ahead and within the window there. */
+/** Returns how late the expected arrival at an end is. `undefined` if it is in the future and within the window. */
 export function useMissedEta(end: End, shipment: Shipment): Delay | undefined {
   const now = useNow();
   const eta = etaAt(end, shipment);
@@ -58,6 +58,6 @@ export function useLateness(end: End, shipment: Shipment) {
   const isOpen = isAhead(end, shipment) && shipment[`${end}Window` as const] === undefined;
   return {
     delay: delayOf(due, eta && eta > now ? eta : now),
-    waited: isOpen && `Waiting ${spanText(dateOf(shipment.createdAt!), now)}`,
+    waited: isOpen ? `Waiting ${spanText(dateOf(shipment.createdAt!), now)}` : undefined,
   };
 }

@@ -216,7 +216,9 @@ function WindowLines({ end, shipment }: EndProps) {
     return (
       <>
         <Line text="ASAP" title="As soon as possible" />
-        <span class="line minor">{delay ? <Late delay={delay} /> : waited}</span>
+        <span class="line minor" title={waited}>
+          {delay && <Late delay={delay} />} {waited}
+        </span>
       </>
     );
   }
@@ -228,7 +230,7 @@ function WindowLines({ end, shipment }: EndProps) {
     <>
       <Line text={hoursText(span, timeZone)} title={title} />
       <span class="line minor" title={title}>
-        {day} {delay && <Late delay={delay} />}
+        {delay && <Late delay={delay} />} {day}
       </span>
     </>
   );
@@ -242,7 +244,7 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
     <>
       <Address {...{ end, shipment, contact }} />
       <span class="line minor">
-        {window && windowText(windowOf(window), window.timeZone)} {delay ? <Late delay={delay} /> : waited}
+        {delay && <Late delay={delay} />} {window ? windowText(windowOf(window), window.timeZone) : waited}
       </span>
     </>
   );

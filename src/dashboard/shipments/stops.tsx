@@ -74,13 +74,12 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
         </p>
       )}
       {!window && ahead && <p>As soon as possible</p>}
-      {delay ? (
+      {delay && (
         <p>
           <Late delay={delay} />
         </p>
-      ) : (
-        waited && <p class="minor">{waited}</p>
       )}
+      {waited && <p class="minor">{waited}</p>}
       {ahead && eta && (
         <p>
           Expected <Time at={eta} exact /> {missed && !delay && <Late delay={missed} />}
