@@ -56,9 +56,8 @@ export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: r
         setState({ data, problem: undefined, isLoading: false });
       } catch (error) {
         if (signal.aborted) return;
-        const isStale = isOutdated();
         const problem = problemOf(error);
-        setState(({ data }) => ({ data: isStale ? undefined : data, problem, isLoading: false }));
+        setState(({ data }) => ({ data: isOutdated() ? undefined : data, problem, isLoading: false }));
       } finally {
         if (inFlight.current === own) inFlight.current = undefined;
         if (!signal.aborted && own.isRepeated) start();

@@ -8,7 +8,7 @@ import type { Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { type Column, Line, rowActions, Table, type TableProps } from "../ui/table.tsx";
-import { Money, Time, useNow } from "../ui/values.tsx";
+import { Money, Phone, Time, useNow } from "../ui/values.tsx";
 import { dateOf, type Instant } from "../ui/format.ts";
 import { delayOf, Late } from "../shipments/late.tsx";
 
@@ -144,7 +144,7 @@ function Contact({ name, phone }: { readonly name: string | undefined; readonly 
     <>
       <Line text={name ?? "—"} />
       <Line isMinor text={phone}>
-        <a href={`tel:${phone}`}>{phone}</a>
+        <Phone number={phone} />
       </Line>
     </>
   );

@@ -10,10 +10,6 @@ export const COURIER_FIELDS = {
   note: { label: "Note", isLong: true, hint: "Visible only to workspace members." },
 } as const;
 
-export function Phone({ number }: { readonly number: string | undefined }) {
-  return number ? <a href={`tel:${number}`}>{number}</a> : null;
-}
-
 /** A number of late shipments, highlighted unless it is 0. */
 export function LateCount({ count = 0 }: { readonly count: number | undefined }) {
   return count === 0 ? <>0</> : <span class="line late">{numberText(count)}</span>;

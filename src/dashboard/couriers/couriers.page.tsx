@@ -11,8 +11,8 @@ import { numberText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
-import { Time } from "../ui/values.tsx";
-import { COURIER_FIELDS, LateCount, Phone } from "./courier-fields.tsx";
+import { Phone, Time } from "../ui/values.tsx";
+import { COURIER_FIELDS, LateCount } from "./courier-fields.tsx";
 import "./couriers.css";
 
 const COLUMNS: readonly Column<CourierProfile>[] = [

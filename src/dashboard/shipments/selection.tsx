@@ -6,7 +6,7 @@ import { labelsHref } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { Menu } from "../ui/menu.tsx";
+import { More } from "../ui/menu.tsx";
 import { toast } from "../ui/toast.tsx";
 import type { ActDialogProps } from "./act-dialog.tsx";
 import { type Act, ACTS, ASSIGN } from "./acts.ts";
@@ -89,11 +89,11 @@ export function SelectionBar(props: {
         <div class="actions">
           {buttonsOf(likely.slice(0, MAX_LIKELY))}
           {selected.length > 0 && (
-            <Menu label="…" name="More">
+            <More>
               {buttonsOf(likely.slice(MAX_LIKELY))}
               <LinkButton href={labelsHref(selected)}>Print labels</LinkButton>
               {buttonsOf(possible.filter(({ act }) => act.isRare))}
-            </Menu>
+            </More>
           )}
         </div>
       </div>

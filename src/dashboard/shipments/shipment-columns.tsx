@@ -216,9 +216,9 @@ function WindowLines({ end, shipment }: EndProps) {
     return (
       <>
         <Line text="ASAP" title="As soon as possible" />
-        <span class="line minor" title={waited}>
+        <Line isMinor text={waited}>
           {delay && <Late delay={delay} />} {waited}
-        </span>
+        </Line>
       </>
     );
   }
@@ -229,9 +229,9 @@ function WindowLines({ end, shipment }: EndProps) {
   return (
     <>
       <Line text={hoursText(span, timeZone)} title={title} />
-      <span class="line minor" title={title}>
+      <Line isMinor text={day} title={title}>
         {delay && <Late delay={delay} />} {day}
-      </span>
+      </Line>
     </>
   );
 }

@@ -5,7 +5,7 @@ import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { paths } from "../routes/paths.ts";
 import { Linked } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
-import { Time } from "../ui/values.tsx";
+import { Phone, Time } from "../ui/values.tsx";
 import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
 import { Late } from "./late.tsx";
 import { isAhead, useLateness, useMissedEta } from "./lateness.ts";
@@ -103,7 +103,7 @@ function Contact({ name, phone }: { readonly name: ComponentChildren; readonly p
   if (!name && phone === undefined) return null;
   return (
     <p dir="auto">
-      {name} {phone && <a href={`tel:${phone}`}>{phone}</a>}
+      {name} <Phone number={phone} />
     </p>
   );
 }

@@ -44,6 +44,11 @@ export function Time(props: { readonly at: Instant | undefined; readonly exact?:
   );
 }
 
+/** A phone number that can be called. */
+export function Phone({ number }: { readonly number: string | undefined }) {
+  return number ? <a href={`tel:${number}`}>{number}</a> : null;
+}
+
 /** A button that copies a text. `what` names the text: "reference" gives the label "Copy reference". */
 export function CopyButton(props: { readonly text: string; readonly what: string }) {
   const copy = async () => {
