@@ -19,8 +19,9 @@ export function isAhead(end: End, { status }: Shipment): boolean {
 }
 
 /**
- * Returns the time from which a shipment is late at its pickup or dropoff: the end of the window there. If neither
- * end has a window, the time at which the shipment reaches the maximum age. `undefined` if it cannot be late. `GetAttention` applies the same rule.
+ * Returns the time from which a shipment is late at its pickup or dropoff: the end of the window there. If neither end
+ * has a window, the time at which the shipment reaches the maximum age. `undefined` if it cannot be late. `GetAttention`
+ * applies the same rule.
  *
  * @param lateAfterMinutes age above which a shipment without windows is late, in minutes
  */
