@@ -32,7 +32,7 @@ let grace = await book(service, apiKey, {
   pickup_instructions: "Gate four",
   dropoff_instructions: "Ring twice.\nCode quartz",
   package_description: "Cardboard",
-  items: [{ name: "Kettle", quantity: 1, external_id: "sku_99" }],
+  items: [{ name: "Kettle", quantity: 1, external_id: "sku_l9" }],
   metadata: { "po number": "8812-B", hint: 'Says "hello"\nFragile' },
 });
 await service.as(apiKey).recordPayment({ shipment: grace["reference"], ...PAYMENT });
@@ -40,7 +40,7 @@ await service.as(apiKey).setCourier({
   shipment: grace["reference"],
   name: "Jean Bartik",
   phone: "+17185550042",
-  external_id: "bike_7",
+  external_id: "bike_i7",
 });
 grace = await getShipment(service, apiKey, grace["reference"]);
 const other = await service.addWorkspace();
@@ -79,15 +79,15 @@ test.each([
   ["a second line of dropoff instructions", "quartz", [GRACE], [], ["dropoff_instructions"]],
   ["the description of the packages", "cardb", [GRACE], [], ["package_description"]],
   ["an item's name", "kettle", [GRACE], [], ["items[0].name"]],
-  ["an item's id", "sku_99", [GRACE], [], ["items[0].external_id"]],
+  ["an item's id", "sku_l9", [GRACE], [], ["items[0].external_id"]],
   ["the courier's name", "jean bar", [GRACE], [], ["courier.name"]],
   ["the courier's phone", "718 555 0042", [GRACE], [], ["courier.phone"]],
-  ["the courier's id", "bike_7", [GRACE], [], ["courier.external_id"]],
+  ["the courier's id", "bike_i7", [GRACE], [], ["courier.external_id"]],
   ["a customer and a street", "hopper prospect", [GRACE], [], ["customer.name", "dropoff_address"]],
   ["a street and a customer", "brooklyn ada l", [ADA], [], ["customer.name", "dropoff_address"]],
   ["a first name", "gra", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
   ["a last name", "lovel", [ADA], ["Ada Lovelace"], ["customer.name"]],
-  ["both names in any order", "hopper gr", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
+  ["both names in any order", "hopper gra", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
   ["an email", "COUNTESS@exam", [ADA], ["Ada Lovelace"], ["customer.email"]],
   ["a part of a phone", "7946 095", [ADA], ["Ada Lovelace"], ["customer.phone"]],
   ["the digits of a phone", "+442079", [ADA], ["Ada Lovelace"], ["customer.phone"]],
@@ -120,7 +120,7 @@ test.each(["s", "Sh", "SHP", "shp-"])(
 test("a search returns whole shipments and customers, and the matching fields", async () => {
   const dropoff = { customer: null, field: "dropoff_address", value: ada["dropoff_address"] };
   // References contain neither I nor O, so no random one starts with these prefixes.
-  expect(await search("95 pro")).toEqual({
+  expect(await search("park pro")).toEqual({
     shipments: [grace, ada],
     customers: [],
     matches: [
@@ -215,5 +215,5 @@ test("a search accepts up to 60 characters and returns up to 20 shipments and 20
   ] as const) {
     expect(await invalidFields(service.as(apiKey).searchShipments(fields))).toEqual([field]);
   }
-  expect((await search("95", 20)).shipments.length).toBe(2);
+  expect((await search("prospect", 20)).shipments.length).toBe(2);
 });
