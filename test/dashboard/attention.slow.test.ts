@@ -203,6 +203,9 @@ describeDashboard("items that need attention", (dashboard) => {
       .locator(".panel, th.box input, td.box input")
       .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().left));
     expect(edges).toEqual(edges.toSorted((a, b) => a - b));
+    // The delay needs no heading.
+    const late = rowsOf(page, "Late pickups").getByRole("cell", { name: /^Late 2 days$/ });
+    expect(await late.getAttribute("data-label")).toBe(null);
     await expectUsable(page);
   });
 

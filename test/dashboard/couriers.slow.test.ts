@@ -117,7 +117,7 @@ describeDashboard(
       const { apiKey, id } = workspace;
       const as = dashboard.service.as(apiKey);
       const { id: courier } = await data(as.createCourier({ name: "Ada Byron", phone: "+12125550123" }));
-      await as.createCourier({ name: "Grace Hopper" });
+      await as.createCourier({ name: "Grace Hopper", vehicle: "Cargo bike" });
       const [first, second, other] = await Promise.all(
         Array.from({ length: 3 }, async () => {
           const { reference } = await bookAnd(dashboard.service, apiKey, ["pay"]);
@@ -132,10 +132,13 @@ describeDashboard(
       release();
       await page.getByLabel("Courier", { exact: true }).waitFor();
       expect(calls).toHaveLength(1);
+      const choices = page.getByLabel("Courier", { exact: true }).getByRole("option");
+      const texts = ["Choose a courier", "Grace Hopper · 0 left · Cargo bike", "Ada Byron · 1 left"];
+      expect(await choices.allTextContents()).toEqual(texts);
       await expectWellShown(page, "shipment-assign");
       await pressInDialog(page, "Assign courier");
       await page.getByText("Choose a courier.").waitFor();
-      await page.getByLabel("Courier", { exact: true }).selectOption("Ada Byron");
+      await page.getByLabel("Courier", { exact: true }).selectOption(courier);
       await pressInDialog(page, "Assign courier");
       await page.getByText("1 shipment is assigned.").waitFor();
       await page.locator(".stops").getByRole("link", { name: "Ada Byron" }).waitFor();

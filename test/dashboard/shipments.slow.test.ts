@@ -179,11 +179,34 @@ describeDashboard("shipments", (dashboard) => {
       ];
       await expect.poll(() => rows(page).first().getByRole("cell").allTextContents()).toEqual(texts);
       await expectWellShown(page, "shipments-in-transit");
-      await data(as.reportProgress({ shipment, dropoff_eta: new Date().toISOString() }));
-      const arrival = rows(page).first().getByRole("cell").last();
-      await expect.poll(() => arrival.textContent()).toMatch(/^\d+:\d\d [AP]MLate \d+ min$/);
+    });
+
+    test("shows one delay per shipment, which includes the ETA, as on all other pages", async () => {
+      const own = await dashboard.service.addWorkspace();
+      const { reference: shipment } = await bookAnd(dashboard.service, own.apiKey, ["pay", "advance"]);
+      await dashboard.service.app.em.execute(
+        `update shipment set windows = jsonb_build_object('pickup', null, 'dropoff', jsonb_build_object(
+          'start', now() - interval '210 min', 'end', now() - interval '150 min', 'timeZone', 'UTC', 'feeMinor', 0))
+        where reference = ?`,
+        [shipment],
+      );
+      const as = dashboard.service.as(own.apiKey);
+      const setEta = (minutes: number) => {
+        const eta = new Date(Date.now() + minutes * 60_000).toISOString();
+        return data(as.reportProgress({ shipment, dropoff_eta: eta }));
+      };
+      await setEta(60);
+      const page = await openAsMember(dashboard, "/shipments?status=2", { workspace: own });
+      await page.getByRole("link", { name: "In transit" }).click();
+      const delays = () => page.locator("tbody .late").allTextContents();
+      await expect.poll(delays).toEqual(["3 hr"]);
+      await page.getByRole("link", { name: "Needs attention" }).click();
+      await expect.poll(delays).toEqual(["3 hr"]);
+      await setEta(-60);
+      await page.reload();
+      await expect.poll(delays).toEqual(["2 hr"]);
       await page.getByRole("link", { name: shipment }).click();
-      await page.locator(".stop", { hasText: /Expected .* Late \d+ min/ }).waitFor();
+      await page.locator(".stop", { hasText: /Late 2 hrExpected .* \(1 hour ago\)/ }).waitFor();
     });
 
     test("is sorted with the keyboard, with more options in a queue", async () => {

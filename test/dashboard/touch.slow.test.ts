@@ -125,6 +125,10 @@ describeDashboard("touch on a phone", (dashboard) => {
     await page.getByText("$12.69 paid.").waitFor();
     await tap(page, "Navigation");
     await tapLink(page, "Shipments");
+    await page.getByRole("heading", { name: "Shipments", level: 1 }).waitFor();
+    await tap(page, "Navigation");
+    await tapLink(page, "Shipments");
+    await expect.poll(() => page.locator("#navigation:popover-open").count()).toBe(0);
     await tapSummary(page, "Export");
     await tapLink(page, "Daily manifest");
     await page.getByText("1 shipment, 2.5 kg").waitFor();

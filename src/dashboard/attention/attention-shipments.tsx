@@ -8,9 +8,9 @@ import type { Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { type Column, Line, rowActions, Table, type TableProps } from "../ui/table.tsx";
-import { Money, Phone, Time, useNow } from "../ui/values.tsx";
-import { dateOf, type Instant } from "../ui/format.ts";
-import { delayOf, Late } from "../shipments/late.tsx";
+import { Money, Phone, Time } from "../ui/values.tsx";
+import { TimeNote } from "./attention-list.tsx";
+import { Late, useDelay } from "../shipments/lateness.tsx";
 
 /** Heading of a column of deadlines. Its cells show the delay after the deadline. */
 export const DUE = "Due";
@@ -92,11 +92,13 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
   };
   const cause: Column<Row> = {
     header: time ?? "Reason",
-    cell: ({ at, reason, shipment: { attempts } }) => {
+    selfEvident: time === DUE,
+    cell: ({ at, reason, shipment }) => {
+      const { attempts } = shipment;
       const failed = attempts.length > 0 && `${attempts.length} failed`;
       return (
         <>
-          {time === DUE ? <Due at={at!} /> : time && <Time at={at} />}
+          {time === DUE ? <Due {...{ at, shipment }} /> : time && <Time at={at} />}
           <Line isMinor text={[failed, reason?.replaceAll("_", " ")].filter(Boolean).join(" · ")} />
         </>
       );
@@ -133,10 +135,10 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
   ];
 }
 
-/** Shows a deadline, or the delay after it. */
-function Due({ at }: { readonly at: Instant }) {
-  const delay = delayOf(dateOf(at), useNow());
-  return delay ? <Late delay={delay} /> : <Time at={at} />;
+/** Shows how late a shipment is or will be, or its deadline if it is not late yet. */
+function Due({ at, shipment }: Pick<Row, "at" | "shipment">) {
+  const delay = useDelay(shipment);
+  return delay ? <Late delay={delay} /> : <TimeNote what="Due" at={at} />;
 }
 
 function Contact({ name, phone }: { readonly name: string | undefined; readonly phone: string | undefined }) {

@@ -98,6 +98,7 @@ export function followLinks(): void {
     if (link.origin !== location.origin || link.relList.contains("external")) return;
     if (link.hash !== "" && link.href.split("#")[0] === location.href.split("#")[0]) return;
     event.preventDefault();
+    link.closest<HTMLElement>("[popover]")?.hidePopover();
     const { href } = link;
     const follow = () => {
       followed.set(location.href, href);

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
+import { type CourierProfile, CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useClient } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
@@ -8,6 +8,7 @@ import { paths } from "../routes/paths.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
+import { dateOf, relativeText } from "../ui/format.ts";
 import { Progress, QueryView, Spinner } from "../ui/page.tsx";
 import { type ActDialogProps, partsOf, ShipmentLines, useRun } from "./act-dialog.tsx";
 import { ASSIGN, referencesOf } from "./acts.ts";
@@ -34,7 +35,7 @@ type Props = Omit<ActDialogProps, "act"> & {
 /** Assigns a courier to shipments. Proposes an order of the stops, which follow the courier's other stops. */
 export function AssignDialog(props: Props) {
   const { shipments, others = 0, close, unlisted } = props;
-  const couriers = useCouriers();
+  const couriers = useCouriers({ figures: true });
   const [isUnlisted, setUnlisted] = useState(false);
   const [courier, setCourier] = useState("");
   const [order, setOrder] = useState<OrderName>("window");
@@ -67,7 +68,7 @@ export function AssignDialog(props: Props) {
               label="Courier"
               value={courier}
               onInput={setCourier}
-              choices={[["", "Choose a courier"], ...data.map(({ id, name }) => [id, name] as const)]}
+              choices={[["", "Choose a courier"], ...data.map((it) => [it.id, courierText(it)] as const)]}
             />
           )
         }
@@ -129,6 +130,11 @@ function lastSequence(run: readonly Shipment[], assigned: readonly Shipment[]): 
   const references = new Set(referencesOf(assigned));
   const others = run.filter(({ reference }) => !references.has(reference));
   return Math.max(0, ...others.map(({ courier }) => courier?.sequence ?? 0));
+}
+
+function courierText({ name, vehicle, figures }: CourierProfile): string {
+  const seen = figures?.lastSeenAt && `seen ${relativeText(dateOf(figures.lastSeenAt), new Date())}`;
+  return [name, `${figures?.left ?? 0} left`, vehicle ?? seen].filter(Boolean).join(" · ");
 }
 
 function stopText(shipment: Shipment): string {

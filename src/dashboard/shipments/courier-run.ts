@@ -15,13 +15,15 @@ export async function loadRun(client: Client<typeof CourierService>, courier: st
 
 const OPEN: readonly ShipmentStatus[] = [ShipmentStatus.AWAITING_PICKUP, ShipmentStatus.IN_TRANSIT];
 
-/** Loads all couriers that are not archived, by name. */
-export function useCouriers() {
+/** Loads all couriers that are not archived, by name, and with `figures` those with the fewest open shipments first. */
+export function useCouriers({ figures = false } = {}) {
   const client = useClient(CourierService);
   return useQuery(
     async (signal) => {
-      const couriers = await loadAllPages((page) => client.listCouriers(page, { signal }));
-      return couriers.toSorted((a, b) => a.name.localeCompare(b.name));
+      const couriers = await loadAllPages((page) => client.listCouriers({ ...page, figures }, { signal }));
+      return couriers.toSorted(
+        (a, b) => (a.figures?.left ?? 0) - (b.figures?.left ?? 0) || a.name.localeCompare(b.name),
+      );
     },
     [client],
   );

@@ -64,7 +64,8 @@ export function SelectionBar(props: {
   const { selected, clear, acts } = props;
   const bar = useRef<HTMLDivElement>(null);
   const possible = ALL.map((act) => ({ act, count: acts.possible(act, selected).length })).filter((it) => it.count > 0);
-  const likely = possible.filter(({ act }) => !act.isRare).toSorted((one, other) => other.count - one.count);
+  const usual = possible.filter(({ act }) => !act.isRare);
+  const likely = new Set(usual.toSorted((one, other) => other.count - one.count).slice(0, MAX_LIKELY));
   const buttonsOf = (shown: typeof possible) =>
     shown.map(({ act, count }) => (
       <Button key={act.name} destructive={act.isDangerous} onClick={() => acts.start(act, selected)}>
@@ -87,10 +88,10 @@ export function SelectionBar(props: {
           Clear
         </Button>
         <div class="actions">
-          {buttonsOf(likely.slice(0, MAX_LIKELY))}
+          {buttonsOf(usual.filter((it) => likely.has(it)))}
           {selected.length > 0 && (
             <More>
-              {buttonsOf(likely.slice(MAX_LIKELY))}
+              {buttonsOf(usual.filter((it) => !likely.has(it)))}
               <LinkButton href={labelsHref(selected)}>Print labels</LinkButton>
               {buttonsOf(possible.filter(({ act }) => act.isRare))}
             </More>

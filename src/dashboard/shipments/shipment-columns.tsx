@@ -15,8 +15,7 @@ import { Menu } from "../ui/menu.tsx";
 import { type Column, Line } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
-import { Late } from "./late.tsx";
-import { useLateness, useMissedEta } from "./lateness.ts";
+import { Late, useDelay, useWaiting } from "./lateness.tsx";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { nextStopOf } from "./next-stop.ts";
@@ -138,7 +137,7 @@ const COLUMNS = {
       </>
     ),
   },
-  eta: { header: "ETA", cell: (shipment) => <Eta shipment={shipment} /> },
+  eta: { header: "ETA", cell: (shipment) => <Eta {...shipment} /> },
   nextStop: {
     header: "Next stop",
     clips: "wide",
@@ -208,16 +207,18 @@ function Address(props: EndProps & { readonly sign?: string; readonly contact?: 
   );
 }
 
-/** Shows the pickup or dropoff time, and how long the shipment is late or has waited. */
+/** Shows the pickup or dropoff time, and how long the shipment is late or has waited there. */
 function WindowLines({ end, shipment }: EndProps) {
-  const { delay, waited } = useLateness(end, shipment);
+  const delay = useDelay(shipment);
+  const late = delay?.end === end && <Late delay={delay} />;
+  const waited = useWaiting(end, shipment);
   const window = shipment[`${end}Window` as const];
   if (window === undefined) {
     return (
       <>
         <Line text="ASAP" title="As soon as possible" />
         <Line isMinor text={waited}>
-          {delay && <Late delay={delay} />} {waited}
+          {late} {waited}
         </Line>
       </>
     );
@@ -230,7 +231,7 @@ function WindowLines({ end, shipment }: EndProps) {
     <>
       <Line text={hoursText(span, timeZone)} title={title} />
       <Line isMinor text={day} title={title}>
-        {delay && <Late delay={delay} />} {day}
+        {late} {day}
       </Line>
     </>
   );
@@ -239,7 +240,8 @@ function WindowLines({ end, shipment }: EndProps) {
 /** Shows the person and address of the next stop, its window, and how long the shipment is late or has waited. */
 function NextStop({ shipment }: { readonly shipment: Shipment }) {
   const { end, contact, window } = nextStopOf(shipment);
-  const { delay, waited } = useLateness(end, shipment);
+  const delay = useDelay(shipment);
+  const waited = useWaiting(end, shipment);
   return (
     <>
       <Address {...{ end, shipment, contact }} />
@@ -250,17 +252,17 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** Shows the expected arrival at the dropoff, and by how much it has passed or misses the window. */
-function Eta({ shipment }: { readonly shipment: Shipment }) {
-  const { dropoffEta, dropoffWindow } = shipment;
-  const missed = useMissedEta("dropoff", shipment);
+/** Shows the expected arrival at the dropoff. */
+function Eta({ dropoffEta, dropoffWindow }: Shipment) {
   const timeZone = useTimeZone();
   if (dropoffEta === undefined) return null;
   const eta = dateOf(dropoffEta);
   return (
     <>
       <Line text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />
-      <span class="line minor">{missed ? <Late delay={missed} /> : <Time at={eta} />}</span>
+      <span class="line minor">
+        <Time at={eta} />
+      </span>
     </>
   );
 }

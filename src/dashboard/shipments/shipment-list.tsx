@@ -44,7 +44,7 @@ export function ShipmentList(props: ShipmentListProps & Pick<TableProps<Shipment
   const { view, mapOf, isRun = false, courier, listed, ...list } = props;
   // Filters of the displayed rows. They differ from `mapOf` until the new rows have loaded.
   const shownOf = useRef(mapOf);
-  if (!list.query.isLoading) shownOf.current = mapOf;
+  if (!list.query.isOutdated) shownOf.current = mapOf;
   const workspace = useContext(WorkspaceId)!;
   return (
     <WithZones shipments={props.query.data?.data ?? NO_SHIPMENTS}>

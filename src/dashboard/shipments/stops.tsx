@@ -7,8 +7,7 @@ import { Linked } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
 import { Phone, Time } from "../ui/values.tsx";
 import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
-import { Late } from "./late.tsx";
-import { isAhead, useLateness, useMissedEta } from "./lateness.ts";
+import { isAhead, Late, useDelay, useWaiting } from "./lateness.tsx";
 import { Photo } from "./proof.tsx";
 import type { End } from "./route.ts";
 import { contactNameOf } from "./next-stop.ts";
@@ -62,8 +61,8 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
   const instructions = shipment[`${end}Instructions` as const];
   const window = shipment[`${end}Window` as const];
   const eta = shipment[`${end}Eta` as const];
-  const { delay, waited } = useLateness(end, shipment);
-  const missed = useMissedEta(end, shipment);
+  const delay = useDelay(shipment);
+  const waited = useWaiting(end, shipment);
   const ahead = isAhead(end, shipment);
   return (
     <div class="stop">
@@ -74,7 +73,7 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
         </p>
       )}
       {!window && ahead && <p>As soon as possible</p>}
-      {delay && (
+      {delay?.end === end && (
         <p>
           <Late delay={delay} />
         </p>
@@ -82,7 +81,7 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
       {waited && <p class="minor">{waited}</p>}
       {ahead && eta && (
         <p>
-          Expected <Time at={eta} exact /> {missed && !delay && <Late delay={missed} />}
+          Expected <Time at={eta} exact /> (<Time at={eta} />)
         </p>
       )}
       <Contact
