@@ -164,14 +164,20 @@ export async function openWorkspaceMenu(page: Page): Promise<Locator> {
   return page.locator("#workspace-menu");
 }
 
-/** Chooses an item from the page's menu of further actions, by default with a click. */
+/** Chooses an item from the menu of further actions of the page, or of the row `of`, by default with a click. */
 export async function chooseMore(
   page: Page,
   name: string,
   press = (_: Page, target: Locator) => target.click(),
+  of?: string,
 ): Promise<void> {
-  await press(page, page.locator("main summary[aria-label=More]"));
-  await press(page, page.locator(".menu-content").getByText(name, { exact: true }));
+  await press(page, page.locator(`main summary[aria-label="More${of === undefined ? "" : `: ${of}`}"]`));
+  await press(page, page.locator(".menu[open] .menu-content").getByText(name, { exact: true }));
+}
+
+/** Chooses an item from the menu of a row's further actions. */
+export function chooseInRow(page: Page, row: string, name: string): Promise<void> {
+  return chooseMore(page, name, undefined, row);
 }
 
 /** Presses the button with this name in the open dialog. */

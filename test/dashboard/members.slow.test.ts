@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  chooseInRow,
   describeDashboard,
   expectWellShown,
   openAsMember,
@@ -36,9 +37,9 @@ describeDashboard("Settings → Members", (dashboard) => {
     await rows(page).filter({ hasText: "grace@example.org" }).getByText("Never").waitFor();
     await expectWellShown(page, "members");
     await page.setViewportSize({ width: 768, height: 900 });
-    const buttonsOfRow = rows(page).filter({ hasText: "grace@example.org" }).getByRole("button");
-    const tops = await buttonsOfRow.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().top));
-    expect(tops).toEqual([tops[0], tops[0], tops[0]]);
+    const actionsOfRow = rows(page).filter({ hasText: "grace@example.org" }).locator(".row-actions > *");
+    const tops = await actionsOfRow.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().top));
+    expect(tops).toEqual([tops[0], tops[0]]);
 
     const other = await dashboard.newPage();
     await other.goto(link);
@@ -47,8 +48,8 @@ describeDashboard("Settings → Members", (dashboard) => {
     await other.keyboard.press("Escape");
     await other.goto(`/w/${dashboard.workspace.id}/settings#members`);
     await rows(other).filter({ hasText: "Grace Hopper" }).getByText("You").waitFor();
-    const buttons = ["Invite member", "New link", "Change role", "Remove"];
-    for (const name of buttons) await expect.poll(() => other.getByRole("button", { name }).count()).toBe(0);
+    const buttons = other.locator("#members").locator("button, summary");
+    await expect.poll(() => buttons.count()).toBe(0);
   });
 
   test("changes a role, which applies on the member's next page", async () => {
@@ -56,7 +57,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     const page = await open("ada@example.org", "admin", own);
     const other = await open("alan@example.org", "viewer", own);
     await page.reload();
-    await page.getByRole("button", { name: "Change role: alan@example.org" }).click();
+    await chooseInRow(page, "alan@example.org", "Change role");
     await page.getByRole("dialog").getByLabel("Role").selectOption({ index: 2 });
     await expectWellShown(page, "members-change");
     await pressInDialog(page, "Change role");
@@ -73,13 +74,13 @@ describeDashboard("Settings → Members", (dashboard) => {
   test("the last admin cannot be demoted or removed", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("ada@example.org", "admin", own);
-    await page.getByRole("button", { name: "Change role" }).click();
+    await chooseInRow(page, "ada@example.org", "Change role");
     await page.getByRole("dialog").getByLabel("Role").selectOption({ index: 0 });
     await pressInDialog(page, "Change role");
     await page.getByRole("dialog").getByText("last admin").waitFor();
     await expectWellShown(page, "members-last-admin");
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Remove" }).click();
+    await chooseInRow(page, "ada@example.org", "Remove");
     await page.getByRole("button", { name: "Remove from the workspace" }).click();
     await page.getByRole("dialog").getByText("last admin").waitFor();
   });
@@ -89,7 +90,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     const page = await open("ada@example.org", "admin", own);
     const other = await open("joan@example.org", "member", own);
     await page.reload();
-    await page.getByRole("button", { name: "Remove: joan@example.org" }).click();
+    await chooseInRow(page, "joan@example.org", "Remove");
     await page.getByRole("button", { name: "Remove from the workspace" }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
     await other.reload();
@@ -100,7 +101,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     const own = await dashboard.service.addWorkspace();
     await open("ada@example.org", "admin", own);
     const page = await open("kay@example.org", "admin", own);
-    await page.getByRole("button", { name: "Remove: kay@example.org" }).click();
+    await chooseInRow(page, "kay@example.org", "Remove");
     await page.getByRole("button", { name: "Remove from the workspace" }).click();
     await page.getByText("Sign in with a link").waitFor();
   });

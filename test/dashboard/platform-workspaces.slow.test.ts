@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { COVERED_ROUTE } from "../support/bookings.ts";
 import type { TestOperator } from "../support/service.ts";
 import {
+  chooseInRow,
   chooseMore,
   describeDashboard,
   expectWellShown,
@@ -175,7 +176,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await expectWellShown(page, "platform-workspace-keys");
       for (const key of [apiKey, second, third]) expect((await quote(key)).status).toBe(200);
 
-      await page.getByRole("button", { name: "Revoke Web shop" }).click();
+      await chooseInRow(page, "Web shop", "Revoke");
       await pressInDialog(page, "Revoke key");
       await expect.poll(() => keys.count()).toBe(2);
       await expect.poll(async () => (await quote(second)).status).toBe(401);

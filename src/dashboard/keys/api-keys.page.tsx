@@ -87,7 +87,6 @@ const OWNER: KeyOwner<ApiKey> = {
       .
     </>
   ),
-  labelOf: (act, title) => `${act}: ${title}`,
 };
 
 const ROUTE = `{"pickup_lat": 40.758, "pickup_lng": -73.9855,

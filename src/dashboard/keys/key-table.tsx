@@ -6,6 +6,7 @@ import type { CreateApiKeyRequestSchema } from "../../../gen/shipments/v1/api_ke
 import { Badge } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog, SecretDialog, type DialogProps } from "../ui/dialog.tsx";
 import { OverlapField } from "../ui/fields.tsx";
+import { More } from "../ui/menu.tsx";
 import type { FieldTexts } from "../ui/request-fields.tsx";
 import { type Column, rowActions } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
@@ -67,8 +68,6 @@ export interface KeyOwner<K extends Key> {
   readonly revoke: (key: string) => KeyCall;
   /** Returns the consequences of revoking a key. The text follows the key's name. */
   readonly revokeText: (key: K) => ComponentChildren;
-  /** Returns the accessible label of a row's button. */
-  readonly labelOf: (act: string, title: string) => string;
 }
 
 interface Rotation {
@@ -86,35 +85,36 @@ interface Rotation {
 export function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
   const { update, rotate } = owner;
   return rowActions<K>((key) => {
+    const title = keyTitle(key);
     const button = (act: string, dialog: VNode) => (
-      <DialogButton destructive={act === "Revoke"} label={owner.labelOf(act, keyTitle(key))} dialog={dialog}>
+      <DialogButton destructive={act === "Revoke"} label={`${act}: ${title}`} dialog={dialog}>
         {act}
       </DialogButton>
     );
+    const edit = update?.(key.id)({
+      title: `Edit ${title}`,
+      submit: "Save",
+      done: "Key updated.",
+      fields: owner.fields,
+      values: key,
+    });
+    const renew = rotate && button("Rotate", rotateDialog(owner.secretText, rotate(key)));
     return (
       <>
-        {update &&
-          button(
-            "Edit",
-            update(key.id)({
-              title: `Edit ${keyTitle(key)}`,
-              submit: "Save",
-              done: "Key updated.",
-              fields: owner.fields,
-              values: key,
+        {edit ? button("Edit", edit) : renew}
+        <More of={title}>
+          {edit && renew}
+          {button(
+            "Revoke",
+            owner.revoke(key.id)({
+              title: `Revoke ${title}`,
+              tone: "danger",
+              submit: "Revoke key",
+              done: "Key revoked.",
+              children: <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>,
             }),
           )}
-        {rotate && button("Rotate", rotateDialog(owner.secretText, rotate(key)))}
-        {button(
-          "Revoke",
-          owner.revoke(key.id)({
-            title: `Revoke ${keyTitle(key)}`,
-            tone: "danger",
-            submit: "Revoke key",
-            done: "Key revoked.",
-            children: <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>,
-          }),
-        )}
+        </More>
       </>
     );
   });

@@ -167,7 +167,6 @@ function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
       </>
     ),
     secretText: OPERATOR_KEY_TEXT,
-    labelOf: (act, title) => `${act} ${title}`,
   };
 }
 

@@ -10,6 +10,7 @@ import { Badge } from "../ui/description-list.tsx";
 import { RpcActionButton } from "../ui/button.tsx";
 import { DialogButton, openDialog, RpcButton, RpcDialog } from "../ui/dialog.tsx";
 import { enumText } from "../ui/format.ts";
+import { More } from "../ui/menu.tsx";
 import { Section } from "../ui/page.tsx";
 import { type Column, ListView, rowActions } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
@@ -96,42 +97,44 @@ function MemberActions({ member }: { readonly member: Member }) {
       >
         New link
       </RpcActionButton>
-      <RpcButton
-        button="Change role"
-        label={`Change role: ${email}`}
-        method={updateMember}
-        title={`Change role of ${email}`}
-        submit="Change role"
-        request={{ person }}
-        fields={{ role: ROLE_FIELD }}
-        values={member}
-        done={`Role of ${email} updated.`}
-        then={() => {
-          if (isSelf) void loadAccount();
-        }}
-      />
-      <RpcButton
-        destructive
-        button="Remove"
-        label={`Remove: ${email}`}
-        method={removeMember}
-        title={`Remove ${email}`}
-        submit="Remove from the workspace"
-        tone="danger"
-        request={{ person }}
-        done={`${email} is no longer a member.`}
-        then={async () => {
-          if (!isSelf) return;
-          // Reload the account first, so that the start page does not redirect back to this workspace.
-          await loadAccount();
-          navigate(paths.home());
-        }}
-      >
-        <p>
-          {isSelf ? "You lose" : `${email} loses`} access to this workspace. API keys keep working: revoke those that{" "}
-          {isSelf ? "you" : "they"} have copied, too.
-        </p>
-      </RpcButton>
+      <More of={email}>
+        <RpcButton
+          button="Change role"
+          label={`Change role: ${email}`}
+          method={updateMember}
+          title={`Change role of ${email}`}
+          submit="Change role"
+          request={{ person }}
+          fields={{ role: ROLE_FIELD }}
+          values={member}
+          done={`Role of ${email} updated.`}
+          then={() => {
+            if (isSelf) void loadAccount();
+          }}
+        />
+        <RpcButton
+          destructive
+          button="Remove"
+          label={`Remove: ${email}`}
+          method={removeMember}
+          title={`Remove ${email}`}
+          submit="Remove from the workspace"
+          tone="danger"
+          request={{ person }}
+          done={`${email} is no longer a member.`}
+          then={async () => {
+            if (!isSelf) return;
+            // Reload the account first, so that the start page does not redirect back to this workspace.
+            await loadAccount();
+            navigate(paths.home());
+          }}
+        >
+          <p>
+            {isSelf ? "You lose" : `${email} loses`} access to this workspace. API keys keep working: revoke those that{" "}
+            {isSelf ? "you" : "they"} have copied, too.
+          </p>
+        </RpcButton>
+      </More>
     </>
   );
 }

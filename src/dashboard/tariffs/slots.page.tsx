@@ -14,8 +14,8 @@ import { Badge, type Label } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { numberFrom, numberText } from "../ui/format.ts";
-import { addDays, CLOCK_FORMAT, localDate, WEEKDAY_FORMAT } from "../ui/local-time.ts";
-import { Empty, Page, QueryView, Section } from "../ui/page.tsx";
+import { addDays, CLOCK_FORMAT, clockText, localDate, WEEKDAY_FORMAT } from "../ui/local-time.ts";
+import { Empty, Page, QueryView } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { useTariffInForce } from "./tariff-view.tsx";
 import "./tariffs.css";
@@ -100,6 +100,7 @@ function Slots({ schedule: { name, timeZone }, of }: SlotsProps) {
           </div>
         )}
       </div>
+      <p class="filter-note">Times are in {clockText(timeZone)}.</p>
       <SlotList key={name} schedule={name} timeZone={timeZone} isShown={(date) => date >= next === (week === "next")} />
     </>
   );
@@ -116,26 +117,15 @@ function SlotList(props: {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const list = useRpc(SlotService.method.listSlots, { schedule, days: DAYS });
   useRepeat(list.reload, POLL_MS);
-  const columns = columnsFor(schedule, timeZone, mayChange);
+  const dayOf = ({ start }: LimitedSlot) => localDate(timestampDate(start!), timeZone);
+  const groupOf = (slot: LimitedSlot) => dayText(dayOf(slot), "full");
   return (
     <QueryView query={list}>
       {({ data }) => {
-        const upcoming = data.filter(({ end }) => timestampMs(end!) > Date.now());
-        const byDay = Map.groupBy(upcoming, ({ start }) => localDate(timestampDate(start!), timeZone));
-        const days = [...byDay].filter(([date]) => isShown(date));
-        if (days.length === 0) return <Empty title="No slots with a capacity in this week" />;
-        return (
-          <div class="stack slots-by-day">
-            {days.map(([date, slots]) => {
-              const title = dayText(date, "full");
-              return (
-                <Section key={date} title={title}>
-                  <Table isList label={`Slots on ${title}`} columns={columns} rows={slots} keyOf={keyOf} />
-                </Section>
-              );
-            })}
-          </div>
-        );
+        const rows = data.filter((slot) => timestampMs(slot.end!) > Date.now() && isShown(dayOf(slot)));
+        if (rows.length === 0) return <Empty title="No slots with a capacity in this week" />;
+        const columns = columnsFor(schedule, rows, timeZone, mayChange);
+        return <Table isList label="Slots" {...{ columns, rows, keyOf, groupOf }} />;
       }}
     </QueryView>
   );
@@ -147,13 +137,23 @@ function weekText(first: string): string {
   return format.formatRange(new Date(first), new Date(addDays(first, 6)));
 }
 
-function columnsFor(schedule: string, timeZone: string, mayChange: boolean): readonly Column<LimitedSlot>[] {
-  // The name of the zone distinguishes the two slots of a repeated hour.
-  const hours = { ...CLOCK_FORMAT, timeZone, timeZoneName: "short" } as const;
-  const timeOf = ({ start, end }: LimitedSlot, day: Intl.DateTimeFormatOptions = {}) =>
-    new Intl.DateTimeFormat(undefined, { ...day, ...hours }).formatRange(timestampDate(start!), timestampDate(end!));
+function columnsFor(
+  schedule: string,
+  slots: readonly LimitedSlot[],
+  timeZone: string,
+  mayChange: boolean,
+): readonly Column<LimitedSlot>[] {
+  const textOf = ({ start, end }: LimitedSlot, format: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(undefined, { ...format, ...CLOCK_FORMAT, timeZone }).formatRange(
+      timestampDate(start!),
+      timestampDate(end!),
+    );
+  // The abbreviation of the zone distinguishes the two slots of a repeated hour.
+  const isRepeated = new Set(slots.map((slot) => textOf(slot, WEEKDAY_FORMAT))).size < slots.length;
+  const timeOf = (slot: LimitedSlot, day: Intl.DateTimeFormatOptions = {}) =>
+    textOf(slot, isRepeated ? { ...day, timeZoneName: "short" } : day);
   const columns: readonly Column<LimitedSlot>[] = [
-    { header: "Slot", selfEvident: true, cell: (slot) => <strong class="slot-time">{timeOf(slot)}</strong> },
+    { header: "Slot", selfEvident: true, cell: (slot) => <strong>{timeOf(slot)}</strong> },
     { header: "State", selfEvident: true, cell: (slot) => <StateBadge slot={slot} /> },
     {
       header: "Booked",

@@ -63,10 +63,10 @@ export function Menu(props: {
   );
 }
 
-/** Menu of a page's secondary actions. Irreversible actions come last. */
-export function More({ children }: { readonly children: ComponentChildren }) {
+/** Menu of the secondary actions of a page, or of the row that it names. Irreversible actions come last. */
+export function More({ of, children }: { readonly of?: string; readonly children: ComponentChildren }) {
   return (
-    <Menu label="…" name="More">
+    <Menu label="…" name={of === undefined ? "More" : `More: ${of}`}>
       {children}
     </Menu>
   );

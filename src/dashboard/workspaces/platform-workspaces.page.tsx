@@ -254,6 +254,5 @@ function keyOwnerOf(workspace: bigint): KeyOwner<ApiKey> {
       </>
     ),
     secretText: "Give it to the people who run the workspace’s API client.",
-    labelOf: (act, title) => `${act} ${title}`,
   };
 }
