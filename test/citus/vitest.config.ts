@@ -10,7 +10,7 @@ import { LEFT_OUT_FILES } from "./left-out.ts";
 const INCLUDED = [
   "test/citus/**/*.test.ts",
   "test/db/**/*.test.ts",
-  "test/features/{customers,events,idempotency,payments,quotes,recipients,reports,shipments,slots,test-mode,webhooks}/**/*.test.ts",
+  "test/features/{audit,customers,events,idempotency,payments,quotes,recipients,reports,shipments,slots,test-mode,webhooks}/**/*.test.ts",
   "test/server/{audit-coverage,hostile-settings,reads,statements,tenancy}.test.ts",
 ];
 

@@ -53,6 +53,8 @@ beforeAll(async () => {
     expect(failed.map(({ text }) => `${method.name}: ${text}`)).toEqual([]);
     for (const fields of markedFields(method, valid)) await call(method, fields);
   }
+  // The fields of the method select entries without couriers.
+  await service.request("/admin/v1/audit_entries?action=CreateCourier", { apiKey: operator.key });
   const { data } = await addWebhook(service, apiKey, { url: `${receiver.url}/${MARK}` });
   await service.request(`/v1/webhooks/${data.id}/test`, { apiKey, body: {} });
   const delivery = await untilAttempted(service, apiKey, data.id, 1);
@@ -185,6 +187,7 @@ const PLATFORM_STATEMENTS: readonly (readonly [beginning: string, because: strin
   ["select workspace_id::float8 as workspace from booking_day", "the platform's overview"],
   ["select workspace.id::float8 as workspace, workspace.name, currency", "the platform's overview"],
   ["select workspace_id::float8, reference, pickup_lat", "a replay of the newest shipments"],
+  ["select workspace_id || '/courier/' || id as subject, name from courier", "the audit log of the platform"],
   ['select "p0".* from "payment_connection" as "p0" where "p0"."workspace_id" in ($1, $2', "a list of workspaces"],
 ];
 

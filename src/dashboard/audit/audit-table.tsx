@@ -68,15 +68,13 @@ export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map
 
 /** Shows the changed record, with a link if it has a page, and its workspace. */
 function Subject({ entry }: { readonly entry: AuditEntry }) {
-  const { subject, workspace, changes, actor } = entry;
+  const { subject, workspace, changes, subjectName } = entry;
   const [kind, id = ""] = subject.split("/");
   const names = useContext(WorkspaceNames);
   const named = (number: string) => {
     const name = names.get(number);
     return name === undefined ? `workspace ${number}` : `the workspace “${name}”`;
   };
-  // A courier changes only records of their own.
-  const subjectName = kind === "courier" && actor?.kind === AuditActorKind.COURIER ? actor.name : entry.subjectName;
   const words = subjectWords(subject, changes, subjectName);
   if (kind === "workspace") {
     return <a href={paths.platformWorkspace({ workspace: id })}>{words === `workspace ${id}` ? named(id) : words}</a>;

@@ -36,7 +36,7 @@ export async function listAuditEntries(
   const { rows, nextPageToken } = endPage(found, page, positionOf);
   const names = await loadSubjectNames(reading, rows);
   return create(ListAuditEntriesResponseSchema, {
-    data: rows.map((entry) => auditEntryMessage(entry, names.get(entry.subject))),
+    data: rows.map((entry) => auditEntryMessage(entry, names.get(entry.subject) ?? names.get(courierKey(entry)))),
     nextPageToken,
   });
 }
@@ -46,23 +46,32 @@ const SUBJECT_NAMES = `
   union all
   select 'operator/' || id, name from operator where id = any($2::bigint[])`;
 
-/** Loads the current names of people and operators by subject. */
+const COURIER_NAMES = `
+  select workspace_id || '/courier/' || id as subject, name from courier
+  where workspace_id = any($1::bigint[]) and id = any($2::text[])`;
+
+/** Returns the key of a courier's name, with the workspace because courier ids are ids within a workspace. */
+function courierKey({ workspaceId, subject }: AuditEntry): string {
+  return `${workspaceId}/${subject}`;
+}
+
+/** Loads the current names of people and operators by subject, and those of couriers by `courierKey`. */
 async function loadSubjectNames(
   em: EntityManager,
   entries: readonly AuditEntry[],
 ): Promise<ReadonlyMap<string, string>> {
-  const idsOf = (kind: string) => [
-    ...new Set(
-      entries.flatMap(({ subject }) => {
-        const [of, id] = subject.split("/");
-        return of === kind ? [Number(id)] : [];
-      }),
-    ),
-  ];
-  const ids = [idsOf("person"), idsOf("operator")];
-  if (ids.flat().length === 0) return new Map();
-  const rows = await runStatement<{ subject: string; name: string }>(em, SUBJECT_NAMES, ids);
-  return new Map(rows.map(({ subject, name }) => [subject, name]));
+  const load = async (sql: string, ...lists: (readonly unknown[])[]) => {
+    if (lists.flat().length === 0) return [];
+    const rows = await runStatement<{ subject: string; name: string }>(em, sql, lists);
+    return rows.map(({ subject, name }) => [subject, name] as const);
+  };
+  const of = (kind: string) => entries.filter(({ subject }) => subject.startsWith(`${kind}/`));
+  const idsOf = (kind: string) => [...new Set(of(kind).map(({ subject }) => subject.slice(kind.length + 1)))];
+  const workspaces = [...new Set(of("courier").map(({ workspaceId }) => workspaceId))];
+  return new Map([
+    ...(await load(SUBJECT_NAMES, idsOf("person"), idsOf("operator"))),
+    ...(await load(COURIER_NAMES, workspaces, idsOf("courier"))),
+  ]);
 }
 
 type Filters = ReturnType<typeof filtersOf>;

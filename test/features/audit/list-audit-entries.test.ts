@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AUDIT_ACTIONS, recordChange, recordingChanges } from "../../../src/features/audit/record-change.ts";
+import { data } from "../../support/answers.ts";
 import { connectTo } from "../../support/database.ts";
 import { callOf } from "../../support/call-of.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -237,6 +238,32 @@ test("an entry that is committed late never precedes one that was already listed
   const later = `(created_at, id) > (select created_at, id from audit_entry where id = ${last})`;
   expect(listed).toEqual(await idsWhere(later, "asc"));
   expect(listed.length).toBeGreaterThanOrEqual(2);
+});
+
+test("entries have the current names of couriers, which are looked up in one statement", async () => {
+  const subjects: string[] = [];
+  for (const name of ["Ada", "Grace"]) {
+    const { apiKey } = await service.addWorkspace();
+    const { createCourier, updateCourier } = service.as(apiKey);
+    const { id } = await data(createCourier({ name }));
+    await data(updateCourier({ courier: id, name: `${name} L.` }));
+    subjects.unshift(`courier/${id}`);
+  }
+  const { id: other } = await service.addWorkspace();
+  await sql.query(
+    `insert into audit_entry (created_at, actor, actor_name, action, subject, workspace_id, changes)
+     select max(created_at), 'service', 'Test', 'UpdateCourier', $1, $2, '[]' from audit_entry`,
+    [subjects[0], other],
+  );
+  const sent = await queriesOf(service.app.em, async () => {
+    const { body } = await list("action=UpdateCourier&page_size=3");
+    expect(body.data.map(({ subject, subject_name }: any) => [subject, subject_name])).toEqual([
+      [subjects[0], null],
+      [subjects[0], "Grace L."],
+      [subjects[1], "Ada L."],
+    ]);
+  });
+  expect(sent.filter(({ sql: text }) => /\bcourier\b/.test(text))).toHaveLength(1);
 });
 
 test("an entry has the name of the changed person or operator", async () => {

@@ -120,7 +120,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   requestId?: string | undefined;
 
   /**
-   * Current email of the person or name of the operator that was changed. Unset for other subjects.
+   * Current email of the person, or name of the operator or courier, that was changed. Unset for other subjects.
    *
    * @generated from field: optional string subject_name = 9;
    */
@@ -192,7 +192,7 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
   requestId?: string | undefined;
 
   /**
-   * Current email of the person or name of the operator that was changed. Unset for other subjects.
+   * Current email of the person, or name of the operator or courier, that was changed. Unset for other subjects.
    *
    * @generated from field: optional string subject_name = 9;
    */
