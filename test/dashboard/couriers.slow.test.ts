@@ -99,6 +99,11 @@ describeDashboard(
       for (const _ of ["picked up", "delivered"]) await as.advanceShipment({ shipment: first });
       await expect.poll(() => stops.allTextContents()).toEqual([second, third, unordered]);
       await expect.poll(() => page.locator(".figures dd.value").allTextContents()).toEqual(["3", "1", "1"]);
+      await page.setViewportSize({ width: 390, height: 800 });
+      const tops = () =>
+        page.locator(".figures > div").evaluateAll((all) => all.map((it) => it.getBoundingClientRect().top));
+      await expect.poll(async () => new Set(await tops()).size).toBe(1);
+      await page.setViewportSize({ width: 1280, height: 720 });
       await as.reportPlaces({ places: [{ shipment: second, lat: 40.7, lng: -73.98 }] });
       await page.goBack();
       const location = page.getByRole("button", { name: "Ada Byron" });

@@ -156,6 +156,8 @@ describeDashboard("keyboard only", (dashboard) => {
     const page = await openAsMember(dashboard, "/shipments", { workspace: own });
     await enter(page, link(page, "Quote and book"));
     await page.getByRole("heading", { name: "Quote and book" }).waitFor();
+    const coordinates = page.locator("summary").filter({ hasText: "Coordinates" });
+    for (const summary of [coordinates.first(), coordinates.last()]) await enter(page, summary);
     for (const [label, text] of [
       ["Pickup address", "1 Times Square"],
       ["Dropoff address", "95 Prospect Park West"],

@@ -97,13 +97,15 @@ function useRun(courier: string) {
 function CourierFigures({ courier: { id, figures } }: CourierProps) {
   const { left = 0, late = 0, done = 0 } = figures ?? {};
   return (
-    <Figures
-      items={[
-        { term: "Left", value: numberText(left), href: paths.shipments({}, { courier: id }) },
-        { term: "Late", value: <LateCount count={late} /> },
-        { term: "Done today", value: numberText(done) },
-      ]}
-    />
+    <div class="now">
+      <Figures
+        items={[
+          { term: "Left", value: numberText(left), href: paths.shipments({}, { courier: id }) },
+          { term: "Late", value: <LateCount count={late} /> },
+          { term: "Done today", value: numberText(done) },
+        ]}
+      />
+    </div>
   );
 }
 

@@ -25,3 +25,8 @@ export interface WorldPart {
 export function rounded({ lat, lng }: LatLng): LatLng {
   return { lat: Math.round(lat * 1e6) / 1e6, lng: Math.round(lng * 1e6) / 1e6 };
 }
+
+/** Formats a point with a precision of about a meter. */
+export function pointText({ lat, lng }: LatLng): string {
+  return `${lat.toFixed(5)}, ${lng.toFixed(5)}`;
+}

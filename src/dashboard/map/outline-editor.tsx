@@ -1,7 +1,7 @@
 import { boundingExtent, buffer, containsXY } from "ol/extent.js";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Border, type BorderPoint, cornersBetween, nearestOnBorders } from "./borders.ts";
-import { type LatLng, rounded, type Spot, type Zones } from "./map-geometry.ts";
+import { type LatLng, pointText, rounded, type Spot, type Zones } from "./map-geometry.ts";
 import { movedBy } from "./map-pins.tsx";
 import { positionMarks } from "./lazy-map.tsx";
 import { type MapProps, ZoneMap } from "./map.tsx";
@@ -152,7 +152,7 @@ function handlesIn(map: MapView, outline: Outline, chosen: CornerAddress | undef
   };
   const all = outline.flatMap(({ corners }, ring) =>
     corners.map((corner, index): Handle => {
-      const name = `Corner ${index + 1} of ${corners.length}${isOuter(outline, ring) ? "" : " of a hole"} ${textOf(corner)}`;
+      const name = `Corner ${index + 1} of ${corners.length}${isOuter(outline, ring) ? "" : " of a hole"} at ${pointText(pointOf(corner))}`;
       return { key: `${ring} ${index}`, ring, index, corner, isMiddle: false, name };
     }),
   );
@@ -163,14 +163,17 @@ function handlesIn(map: MapView, outline: Outline, chosen: CornerAddress | undef
     if (ring === drawn && index === 0) return [];
     const corner = middleBefore(outline, { ring, index });
     return [
-      { key: `${ring} ${index} middle`, ring, index, corner, isMiddle: true, name: `Add corner ${textOf(corner)}` },
+      {
+        key: `${ring} ${index} middle`,
+        ring,
+        index,
+        corner,
+        isMiddle: true,
+        name: `Add corner at ${pointText(pointOf(corner))}`,
+      },
     ];
   });
   return [...corners, ...middles.filter((handle) => isFree(map.spotOf(pointOf(handle.corner))))];
-}
-
-function textOf([lng, lat]: Corner): string {
-  return `at ${lat.toFixed(5)}, ${lng.toFixed(5)}`;
 }
 
 /** Returns the middle of the edge before a corner. The index may be the number of corners. */

@@ -20,7 +20,7 @@ type HrefOf = (filters: Readonly<Record<string, string>>) => string;
 
 export function OverviewFigures({ hrefOf, ...comparison }: Comparison & { readonly hrefOf?: HrefOf }) {
   const { overview, before } = comparison;
-  const { bookings, cancellations, revenue, ...quoted } = overview.totals!;
+  const { bookings, cancellations, revenue } = overview.totals!;
   const changeIn = (valueOf: (day: OverviewDay) => number) => <Delta of={changeOf(comparison, valueOf)} />;
   return (
     <Figures
@@ -43,12 +43,7 @@ export function OverviewFigures({ hrefOf, ...comparison }: Comparison & { readon
           delta: changeIn((day) => Number(day.cancellations)),
           note: bookings > 0n && `${shareText(shareOf(cancellations, bookings)!)} of bookings`,
         },
-        {
-          term: "Quote to booking",
-          value: quoted.quoteToBooking === undefined ? "—" : shareText(quoted.quoteToBooking),
-          delta: <Delta isShare of={difference(quoted.quoteToBooking, before?.totals?.quoteToBooking)} />,
-          note: quotesText(quoted),
-        },
+        ...quoteFigures(overview.totals!, before?.totals),
         ...(overview.deliveries ? deliveryFigures(overview.deliveries, before?.deliveries) : []),
       ]}
     />
@@ -91,15 +86,19 @@ function revenueFigure({ currency, paid, awaitingPayment }: Revenue, hrefOf: Hre
   };
 }
 
-/** Returns the counts behind the share of booked quotes, or why the share is unavailable. */
-function quotesText({ quotes, quotedBookings }: Pick<OverviewTotals, "quotes" | "quotedBookings">): string {
-  if (quotes === undefined) return "Unknown for some days";
-  if (quotes === 0n && quotedBookings === 0n) return "No quotes by API";
+/** Returns the share of booked quotes, or their bookings if several used one quote. Empty if unknown or without quotes. */
+function quoteFigures(now: OverviewTotals, then: OverviewTotals | undefined): readonly Figure[] {
+  const { quotes, quotedBookings, quoteToBooking: share } = now;
+  if (quotes === undefined || (quotes === 0n && quotedBookings === 0n)) return [];
   const [booked, quoted] = [countText(quotedBookings), countText(quotes)];
-  // Several bookings can use one quote.
-  return quotedBookings > quotes
-    ? `${booked} bookings with ${quoted} quotes by API`
-    : `${booked} booked of ${quoted} quotes by API`;
+  return [
+    {
+      term: "Quote to booking",
+      value: share === undefined ? booked : shareText(share),
+      delta: <Delta isShare of={difference(share, then?.quoteToBooking)} />,
+      note: `${share === undefined ? "bookings with" : `${booked} booked of`} ${quoted} quotes by API`,
+    },
+  ];
 }
 
 function deliveryFigures(now: Deliveries, then: Deliveries | undefined): readonly Figure[] {

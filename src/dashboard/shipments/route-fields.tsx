@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { AddressService } from "../../../gen/shipments/v1/address_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
-import type { LatLng } from "../map/map-geometry.ts";
+import { type LatLng, pointText } from "../map/map-geometry.ts";
 import { TextField } from "../ui/fields.tsx";
 import { Fold } from "../ui/fold.tsx";
 import { AddressField, useAddressAt } from "./address-field.tsx";
@@ -62,7 +62,7 @@ export function RouteFields(props: Props) {
             type={(text) => ends.put(end, text, true)}
             choose={(point, address) => void ends.choose(end, point, address)}
           />
-          <Degrees {...{ end, route, change, hasSearch }} />
+          <Degrees {...{ end, route, change }} />
           {outside[end] && (
             <p class="far" role="status">
               {LABELS[end]} is {outside[end]} outside the coverage zones.
@@ -112,30 +112,28 @@ function usePicked(route: RouteText, choose: ReturnType<typeof useEnds>["choose"
   return { picked, pick, focus };
 }
 
-/** Coordinate fields of a pickup or dropoff. Collapsed if addresses provide the coordinates. */
-function Degrees(props: Pick<Props, "route" | "change" | "hasSearch"> & { readonly end: End }) {
-  const { end, route, change, hasSearch } = props;
-  const label = LABELS[end];
+/** Coordinate fields of a pickup or dropoff, collapsed because addresses and the map also set them. */
+function Degrees({ end, route, change }: Pick<Props, "route" | "change"> & { readonly end: End }) {
   const point = pointOf(route, end);
-  const fields = (["lat", "lng"] as const).map((field) => (
-    <TextField
-      key={field}
-      name={`${end}_${field}`}
-      label={`${label} ${field === "lat" ? "latitude" : "longitude"}`}
-      numeric
-      value={route[`${end}_${field}`]}
-      onInput={(text) => change(typed(end, field, text))}
-    />
-  ));
-  if (!hasSearch) return <>{fields}</>;
   const summary = (
     <>
-      {label} coordinates <span class="minor">{point ? `${point.lat}, ${point.lng}` : "not set"}</span>
+      Coordinates <span class="minor">{point ? pointText(point) : "not set"}</span>
     </>
   );
   return (
     <Fold summary={summary} names={new RegExp(`^${end}_l(at|ng)$`)}>
-      <div class="field-row">{fields}</div>
+      <div class="field-row">
+        {(["lat", "lng"] as const).map((field) => (
+          <TextField
+            key={field}
+            name={`${end}_${field}`}
+            label={`${LABELS[end]} ${field === "lat" ? "latitude" : "longitude"}`}
+            numeric
+            value={route[`${end}_${field}`]}
+            onInput={(text) => change(typed(end, field, text))}
+          />
+        ))}
+      </div>
     </Fold>
   );
 }

@@ -10,7 +10,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useLive } from "../api/live.ts";
 import { shownWith, useRepeat, useRpc, type Query } from "../api/use-query.ts";
 import { CoverageMap } from "../map/lazy-map.tsx";
-import type { LatLng } from "../map/map-geometry.ts";
+import { pointText } from "../map/map-geometry.ts";
 import { noteRecentShipment } from "./newest-shipments.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { CopyButton, Money, Time } from "../ui/values.tsx";
@@ -143,13 +143,6 @@ function Route({ shipment, place }: { readonly shipment: Shipment; readonly plac
       {isOpen && <CoverageMap label="Route of the shipment" {...ends} inView={inView} courier={place} />}
     </Section>
   );
-}
-
-/** Number of decimals of coordinates, which is a precision of about a meter. */
-const DECIMALS = 5;
-
-function pointText({ lat, lng }: LatLng): string {
-  return `${lat.toFixed(DECIMALS)}, ${lng.toFixed(DECIMALS)}`;
 }
 
 function Details({ shipment }: { readonly shipment: Shipment }) {
