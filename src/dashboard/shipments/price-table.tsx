@@ -5,7 +5,7 @@ import { Money } from "../ui/values.tsx";
 /** A price with its components, in major units of the currency. */
 type Price = Pick<Shipment, "distanceFee" | "weightFee" | "baseFee" | "subtotal" | "windowFee" | "total" | "currency">;
 
-/** A price breakdown. The minimum charge is shown only if it exceeds the subtotal. */
+/** A price breakdown. The subtotal and the minimum charge are shown only if they explain the total. */
 export function PriceTable({ price }: { readonly price: Price }) {
   const money = (amount: number) => <Money amount={amount} currency={price.currency} />;
   const isLeast = price.baseFee > price.subtotal;
@@ -14,7 +14,7 @@ export function PriceTable({ price }: { readonly price: Price }) {
       <tbody>
         <Amount term="Distance">{money(price.distanceFee)}</Amount>
         <Amount term="Weight">{money(price.weightFee)}</Amount>
-        <Amount term="Subtotal">{money(price.subtotal)}</Amount>
+        {price.subtotal !== price.total && <Amount term="Subtotal">{money(price.subtotal)}</Amount>}
         {isLeast && <Amount term="Minimum charge">{money(price.baseFee)}</Amount>}
         {price.windowFee > 0 && <Amount term="Chosen times">{money(price.windowFee)}</Amount>}
       </tbody>

@@ -142,7 +142,7 @@ export function recordOf(request: DescMessage, form: FormData) {
   };
 }
 
-/** Fields that the shipment page shows with the stops or the proof. */
+/** Fields that the shipment page shows below its title, with the stops or with the proof. */
 const SHOWN_ELSEWHERE: readonly FieldName[] = [
   "pickupContactName",
   "pickupContactPhone",
@@ -151,6 +151,7 @@ const SHOWN_ELSEWHERE: readonly FieldName[] = [
   "recipientName",
   "recipientPhone",
   "dropoffVerification",
+  "externalReference",
 ];
 
 /** Returns the other fields that a shipment has, as labeled values. */

@@ -24,30 +24,35 @@ const KINDS = {
   changed: ["", "m3 13 .5-2.5 7-7 2 2-7 7Z"],
 } as const;
 
-interface Step extends Pick<Event, "timestamp" | "actor" | "apiKey" | "courier"> {
+interface Step extends Pick<Event, "timestamp"> {
   readonly id: string;
   readonly kind: keyof typeof KINDS;
   readonly name: string;
   readonly note: string | undefined;
+  readonly actor: string | undefined;
 }
 
-/** Shows a shipment's events, newest first. Consecutive changes of one kind are one step. */
+/**
+ * Shows a shipment's events, newest first. Consecutive changes of one kind are one step, and consecutive steps name
+ * their actor once.
+ */
 export function Timeline({ events }: { readonly events: readonly Event[] }) {
+  const steps = stepsOf(events);
   return (
     <ol class="timeline">
-      {stepsOf(events).map(({ id, kind, name, note, timestamp, ...by }) => (
+      {steps.map(({ id, kind, name, note, timestamp, actor }, index) => (
         <li key={id}>
           <Icon kind={kind} />
           <span>{name}</span> <Time at={timestamp} exact />
           {note && <p dir="auto">{note}</p>}
-          <p class="minor">{actorOf(by)}</p>
+          {actor !== steps[index - 1]?.actor && <p class="minor">{actor ?? "—"}</p>}
         </li>
       ))}
     </ol>
   );
 }
 
-function actorOf({ actor, apiKey, courier }: Pick<Step, "actor" | "apiKey" | "courier">): string | undefined {
+function actorOf({ actor, apiKey, courier }: Event): string | undefined {
   if (courier !== undefined) return `Courier ${courier.name}`;
   return actor ?? (apiKey && apiKeyText(apiKey.name ?? apiKey.last4));
 }
@@ -64,7 +69,7 @@ function Icon({ kind }: { readonly kind: keyof typeof KINDS }) {
 function stepsOf(events: readonly Event[]): readonly Step[] {
   return events
     .filter((event, index) => !isRepeated(event, events[index + 1], events[index - 1]))
-    .map((event) => ({ ...event, ...textsOf(event, events[events.indexOf(event) - 1]) }))
+    .map((event) => ({ ...event, ...textsOf(event, events[events.indexOf(event) - 1]), actor: actorOf(event) }))
     .toReversed();
 }
 

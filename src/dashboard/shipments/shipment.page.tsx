@@ -146,21 +146,12 @@ function Route({ shipment, place }: { readonly shipment: Shipment; readonly plac
 }
 
 function Details({ shipment }: { readonly shipment: Shipment }) {
-  const { customer } = shipment;
   const notes = Object.entries(shipment.metadata);
   return (
     <Section title="Details">
       <DescriptionList
         items={[
-          [
-            "Customer",
-            customer && (
-              <>
-                <a href={paths.customer({ customer: customer.id })}>{customer.name}</a>{" "}
-                <span class="minor">{customer.email}</span>
-              </>
-            ),
-          ],
+          ["Customer’s email", shipment.customer?.email],
           ["Distance", `${numberText(shipment.distanceKm)} km`],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
           ...recordItems(shipment),
