@@ -185,10 +185,10 @@ describeDashboard("keyboard only", (dashboard) => {
     await enter(page, button(page, "Record payment"));
     await enter(page, inDialog(page, "Record payment"));
     // The button for the next step replaces the previous one.
-    await page.locator("button:focus", { hasText: "Mark as picked up" }).waitFor();
-    await page.keyboard.press("Enter");
+    await page.locator("button:focus", { hasText: "Assign courier" }).waitFor();
+    await chooseMore(page, "Mark as picked up", enter);
     await enter(page, inDialog(page, "Mark as picked up"));
-    await page.locator("button:focus", { hasText: "Mark as delivered" }).waitFor();
+    await button(page, "Mark as delivered").waitFor();
     await chooseMore(page, "Receipt", enter);
     await page.getByText("$12.69 paid.").waitFor();
     await expectUsable(page);

@@ -232,9 +232,9 @@ describeDashboard("the search", (dashboard) => {
     await expect
       .poll(async () => (await actsOf(admin, "")).allInnerTexts())
       .toEqual([
-        `Mark ${reference} as picked up`,
-        `Edit ${reference}`,
         `Assign courier to ${reference}`,
+        `Edit ${reference}`,
+        `Mark ${reference} as picked up`,
         `Record failed attempt for ${reference}`,
         `Cancel ${reference}`,
         "Book shipment",

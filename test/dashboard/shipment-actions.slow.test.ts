@@ -39,7 +39,7 @@ describeDashboard("shipment actions", (dashboard) => {
     await expect.poll(() => dialog(page).getByLabel("Currency").inputValue()).toBe("USD");
     await expectWellShown(page, "shipment-pay");
     await pressInDialog(page, "Record payment");
-    await button(page, "Mark as picked up").click();
+    await chooseMore(page, "Mark as picked up");
     await pressInDialog(page, "Mark as picked up");
     await button(page, "Mark as delivered").click();
     await pressInDialog(page, "Mark as delivered");
@@ -47,7 +47,7 @@ describeDashboard("shipment actions", (dashboard) => {
     expect(await read(shipment)).toMatchObject({ status: "delivered", payment_status: "paid" });
     await expect
       .poll(() => page.locator(".timeline li .minor").allTextContents())
-      .toEqual([...Array.from({ length: 3 }, () => "member@example.org"), expect.stringMatching(/^API key \w{4}$/)]);
+      .toEqual(["member@example.org", expect.stringMatching(/^API key \w{4}$/)]);
   });
 
   test("a member assigns a courier, records a failed attempt, and records the return", async () => {
@@ -290,9 +290,9 @@ describeDashboard("shipment actions", (dashboard) => {
     const bob = await open(shipment, "member", "bob@example.org");
     await button(bob, "Record payment").click();
     await pressInDialog(bob, "Record payment");
-    await button(ann, "Mark as picked up").waitFor();
+    await button(ann, "Assign courier").waitFor();
     await ann.locator(".timeline").getByText("bob@example.org").first().waitFor();
-    await button(ann, "Mark as picked up").click();
+    await chooseMore(ann, "Mark as picked up");
     await pressInDialog(ann, "Mark as picked up");
     await button(bob, "Mark as delivered").waitFor();
     await bob.locator(".timeline").getByText("ann@example.org").first().waitFor();
@@ -302,7 +302,7 @@ describeDashboard("shipment actions", (dashboard) => {
     const { service } = dashboard;
     const shipment = await bookAnd(service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);
-    await button(page, "Mark as picked up").click();
+    await chooseMore(page, "Mark as picked up");
     await takeStep(service, dashboard.workspace.apiKey, shipment["reference"], "advance");
     await dialog(page).getByText("The shipment has changed").waitFor();
     await expectWellShown(page, "shipment-moved");

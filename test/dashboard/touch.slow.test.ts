@@ -122,7 +122,7 @@ describeDashboard("touch on a phone", (dashboard) => {
     await tap(page, "Record payment");
     await expectUsable(page);
     await tapInDialog(page, "Record payment");
-    await page.getByRole("button", { name: "Mark as picked up" }).waitFor();
+    await page.getByRole("button", { name: "Assign courier" }).waitFor();
     await chooseMore(page, "Receipt", (_, target) => target.tap());
     await page.getByText("$12.69 paid.").waitFor();
     await tap(page, "Navigation");

@@ -15,6 +15,7 @@ import type { Link } from "../ui/page.tsx";
 import { DialogButton } from "../ui/dialog.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
+import { pickupStep } from "../shipments/step.ts";
 import type { RefundAct } from "../shipments/refunds-dialog.tsx";
 import { AttentionList, type Group, type Kind, TimeNote } from "./attention-list.tsx";
 import { AttentionShipments, DUE, type ShipmentsOfKind, useAttentionSelection } from "./attention-shipments.tsx";
@@ -81,7 +82,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.PICKUP_LATE]: {
     ...TO_PICK_UP,
-    shipments: { time: DUE, step: ({ courier }) => (courier ? "Mark as picked up" : "Assign courier") },
+    shipments: { time: DUE, step: pickupStep },
     title: "Late pickups",
     explanation: "These shipments missed their window, or have no window and are too old. Assign or call a courier.",
   },

@@ -8,7 +8,7 @@ import { More } from "../ui/menu.tsx";
 import { isUnverified } from "./proof.tsx";
 import { routeTextOf } from "./route.ts";
 import { isPaid } from "./shipment-badge.tsx";
-import type { Step } from "./step.ts";
+import { pickupStep, type Step } from "./step.ts";
 import { useWindows } from "./use-windows.ts";
 
 function courierSteps({ courier }: Shipment): readonly Step[] {
@@ -40,12 +40,11 @@ export function stepsOf(
   switch (status) {
     case ShipmentStatus.PENDING:
       return { ...before, primary: isOnline ? undefined : "Record payment" };
-    case ShipmentStatus.AWAITING_PICKUP:
-      return {
-        ...before,
-        primary: "Mark as picked up",
-        others: [...others, ...courierSteps(shipment)],
-      };
+    case ShipmentStatus.AWAITING_PICKUP: {
+      const primary = pickupStep(shipment);
+      const all = ["Mark as picked up", ...others, ...courierSteps(shipment)] as const;
+      return { ...before, primary, others: all.filter((step) => step !== primary) };
+    }
     case ShipmentStatus.IN_TRANSIT:
       return {
         primary: "Mark as delivered",

@@ -1,3 +1,5 @@
+import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
+
 /** Action labels that include the shipment's reference. */
 export const STEP_PHRASES = {
   "Record payment": (reference: string) => `Mark ${reference} as paid`,
@@ -16,3 +18,8 @@ export const STEP_PHRASES = {
 };
 
 export type Step = keyof typeof STEP_PHRASES;
+
+/** Returns the most common action for a shipment that awaits its pickup. */
+export function pickupStep({ courier }: Shipment): Step {
+  return courier ? "Mark as picked up" : "Assign courier";
+}
