@@ -5,6 +5,7 @@ import {
   expectWellShown,
   openWorkspaceMenu,
   PHONE,
+  pressInDialog,
   rowsOf,
   signInTo,
   type TestPage,
@@ -84,7 +85,8 @@ describeDashboard("the account", (dashboard) => {
 
   test("signing out here ends the session, and signing in again returns to the page", async () => {
     const page = await open("here@example.org");
-    await page.getByRole("button", { name: "Sign out here" }).click();
+    await page.getByRole("button", { name: /^Sign out: / }).click();
+    await pressInDialog(page, "Sign out");
     await page.getByText("Sign in with a link").waitFor();
     await page.goto("/account");
     await page.getByText("Sign in with a link").waitFor();

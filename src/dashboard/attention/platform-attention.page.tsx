@@ -82,7 +82,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
   [PlatformAttentionKind.BUSY_SLOT]: {
     title: "Busy slots",
     explanation:
-      "These slots of the next 24 hours are over 90 % full, or exceed the alert of their schedule. Change their capacity, or send more couriers.",
+      "These slots of the next 24 hours are over 90% full, or exceed the alert of their schedule. Change their capacity, or send more couriers.",
     row: ({ name = "", at }) => ({
       name,
       href: paths.slots({}, { schedule: name }),

@@ -4,7 +4,6 @@ import { account, useAccount } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useRpc } from "../api/use-query.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
-import { Button } from "../ui/button.tsx";
 import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { CheckField, TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
@@ -19,20 +18,9 @@ import { browserText } from "./browser-text.ts";
 import { leaveHere } from "./leave-here.ts";
 
 export function AccountPage() {
-  const leave = useAction(leaveHere);
-  const button = (
-    <Button busy={leave.isRunning} onClick={() => void leave.run()}>
-      Sign out here
-    </Button>
-  );
   return (
-    <Page title="Account" actions={button}>
+    <Page title="Account">
       <div class="stack">
-        {leave.problem && (
-          <p class="problem" role="alert">
-            {leave.problem.message}
-          </p>
-        )}
         <Person />
         <Keyboard />
         <Sessions />

@@ -73,7 +73,7 @@ function WithoutLink() {
       <p>
         Read more: <Guide path="/docs">about this service</Guide>,{" "}
         <Guide path="/docs/signing-in#sign-in-with-a-link">signing in</Guide> and{" "}
-        <Guide path="/docs/api">using the API</Guide>. No sign-in needed.
+        <Guide path="/docs/api">using the API</Guide>.
       </p>
     </>
   );

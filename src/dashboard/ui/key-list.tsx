@@ -1,26 +1,42 @@
 import { Dialog, openDialog } from "./dialog.tsx";
 
+const KEYS = [
+  ["/", "Search"],
+  ["?", "Show these keys"],
+  ["j, k", "Next and previous row; Enter opens it"],
+  ["o, Space", "Open the row beside the list on wide screens; Escape closes it"],
+  ["x", "Select row"],
+  ["f", "Add filter"],
+  ["n, p", "Next and previous page of a list"],
+  ["z", "Undo the last action, if offered"],
+] as const;
+
+const SHIPMENT_KEYS = [
+  ["l", "Print labels"],
+  ["m", "Record payment"],
+  ["u, d", "Mark as picked up or delivered"],
+  ["a, r", "Assign or remove courier"],
+  ["c", "Cancel"],
+] as const;
+
 /** Lists the single-character shortcuts that are available. */
 export function KeyList() {
   return (
+    <>
+      <Keys of={KEYS} />
+      <h3>Selected shipments, or the row’s shipment</h3>
+      <Keys of={SHIPMENT_KEYS} />
+    </>
+  );
+}
+
+function Keys({ of }: { readonly of: readonly (readonly [keys: string, effect: string])[] }) {
+  return (
     <dl class="facts">
-      {[
-        ["/", "Search"],
-        ["?", "Show these keys"],
-        ["j, k", "Next and previous row; Enter opens it"],
-        ["o, Space", "Open the row beside the list on wide screens; Escape closes it"],
-        ["x", "Select row"],
-        ["f", "Add filter"],
-        ["n, p", "Next and previous page of a list"],
-        ["l", "Print labels of the selected shipments, or of the row’s shipment"],
-        ["m, u, d", "Record their payments, or mark them as picked up or delivered"],
-        ["a, r", "Assign a courier to them, or remove it"],
-        ["c", "Cancel them"],
-        ["z", "Undo the last action, if offered"],
-      ].map(([keys, effect]) => (
+      {of.map(([keys, effect]) => (
         <div key={keys}>
           <dt>
-            {keys!.split(", ").map((key) => (
+            {keys.split(", ").map((key) => (
               <kbd key={key}>{key}</kbd>
             ))}
           </dt>
