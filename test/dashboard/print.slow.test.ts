@@ -66,9 +66,16 @@ describeDashboard("exports and printed pages", (dashboard) => {
       workspace,
       role: "viewer",
     });
+    const { release } = await holdBack(page, "FindZones");
     await chooseMore(page, "Print label");
     const label = page.getByRole("article", { name: `Label for ${reference}` });
     await label.getByRole("img", { name: `QR code for ${reference}` }).waitFor();
+    // The sheet does not wait for the zone and the phone number, but printing does.
+    const print = page.getByRole("button", { name: "Print", exact: true });
+    await expect.poll(() => label.locator("dd").first().innerText()).toBe("…");
+    expect(await print.isDisabled()).toBe(true);
+    release();
+    await expect.poll(() => print.isDisabled()).toBe(false);
     await expect
       .poll(async () => (await label.innerText()).replace(/\n+/g, "\n"))
       .toBe(

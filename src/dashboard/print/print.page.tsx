@@ -36,7 +36,7 @@ export function LabelsPage() {
   const { query } = useLocation();
   const chosen = new Set(query.getAll("shipment"));
   const references = [...chosen].slice(0, MAX_SHEETS);
-  const labels = useLabels(references);
+  const { labels, details } = useLabels(references);
   const [only] = references;
   const up =
     only !== undefined && references.length === 1
@@ -46,6 +46,7 @@ export function LabelsPage() {
     <PrintPage
       title={references.length === 1 ? "Label" : "Labels"}
       up={up}
+      isReady={details !== undefined}
       sheets={
         references.length === 0 ? (
           <Empty title="No shipments selected" link={up}>
@@ -53,7 +54,7 @@ export function LabelsPage() {
           </Empty>
         ) : (
           <QueryView query={labels}>
-            {(all) => all.map((it) => <Label key={it.shipment.reference} {...it} />)}
+            {(all) => all.map((it, i) => <Label key={it.reference} shipment={it} details={details?.[i]} />)}
           </QueryView>
         )
       }
@@ -68,40 +69,46 @@ export function LabelsPage() {
   );
 }
 
-interface LabelProps {
-  readonly shipment: Shipment;
-  /** The customer's phone number, which is not part of the shipment. */
+/** What a shipment does not include: the customer's phone number, and the name of the dropoff's zone. */
+interface LabelDetails {
   readonly phone: string | undefined;
-  /** Name of the dropoff's zone. */
   readonly zone: string | undefined;
 }
 
+/** Loads shipments, then the details of their labels. The sheets do not wait for the details. */
 function useLabels(references: readonly string[]) {
   const client = useClient(ShipmentService);
   const people = useClient(CustomerService);
   const coverage = useClient(CoverageService);
-  return useQuery(
-    async (signal): Promise<readonly LabelProps[]> => {
-      const shipments = await Promise.all(
-        references.map(async (shipment) => (await client.getShipment({ shipment }, { signal })).data!),
-      );
-      if (shipments.length === 0) return [];
-      const ids = [...new Set(shipments.map(({ customer }) => customer!.id))];
-      const points = shipments.map((it) => pointAt(it, "dropoff"));
+  const shipments = useQuery(
+    async (signal) => {
+      const found = await Promise.all(references.map((shipment) => client.getShipment({ shipment }, { signal })));
+      return found.map(({ data }) => data!);
+    },
+    [client, references.join()],
+  );
+  const { data: all = NO_SHIPMENTS } = shipments;
+  const details = useQuery(
+    async (signal): Promise<readonly LabelDetails[]> => {
+      if (all.length === 0) return [];
+      const ids = [...new Set(all.map(({ customer }) => customer!.id))];
+      const points = all.map((it) => pointAt(it, "dropoff"));
       const [zones, customers] = await Promise.all([
         findZoneNames(coverage, points, signal),
         Promise.all(ids.map((customer) => people.getCustomer({ customer }, { signal }))),
       ]);
       const phones = new Map(ids.map((id, i) => [id, customers[i]!.data!.phone]));
-      return shipments.map((shipment, i) => ({
-        shipment,
-        phone: phones.get(shipment.customer!.id),
-        zone: zones[i],
-      }));
+      return all.map(({ customer }, i) => ({ phone: phones.get(customer!.id), zone: zones[i] }));
     },
-    [client, people, coverage, references.join()],
+    [people, coverage, all],
   );
+  return {
+    labels: { ...shipments, problem: shipments.problem ?? details.problem },
+    details: details.isOutdated ? undefined : details.data,
+  };
 }
+
+const NO_SHIPMENTS: readonly Shipment[] = [];
 
 async function findZoneNames(
   client: Client<typeof CoverageService>,
@@ -113,7 +120,7 @@ async function findZoneNames(
   return found.flatMap(({ data }) => data.map(({ zone }) => zone?.name));
 }
 
-function Label({ shipment, phone, zone }: LabelProps) {
+function Label({ shipment, details }: { readonly shipment: Shipment; readonly details: LabelDetails | undefined }) {
   const { reference, pickupAddress, dropoffAddress, packageCount } = shipment;
   const { recipientName, recipientPhone, dropoffInstructions: instructions } = shipment;
   const isLeft = shipment.dropoffHandover === DropoffHandover.LEAVE_AT_DOOR;
@@ -129,13 +136,13 @@ function Label({ shipment, phone, zone }: LabelProps) {
         <small>To</small>
         <strong style={fitted(name)}>{name}</strong>
         {recipientPhone && <span>{recipientPhone}</span>}
-        {recipientName === undefined && !recipientPhone && phone && <span>{phone}</span>}
+        {recipientName === undefined && !recipientPhone && details?.phone && <span>{details.phone}</span>}
         <span style={fitted(dropoffAddress)}>{dropoffAddress}</span>
         {instructions && <em style={fitted(instructions)}>{instructions}</em>}
       </p>
       <DescriptionList
         items={[
-          ["Zone", zone],
+          ["Zone", details ? details.zone : "…"],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
           ["Packages", packageCount > 1 ? numberText(packageCount) : undefined],
           ["Handover", isLeft ? HANDOVERS[shipment.dropoffHandover] : undefined],
@@ -390,6 +397,8 @@ function receiptDate(at: Instant | undefined, timeZone: string | undefined): str
 function PrintPage(props: {
   readonly title: string;
   readonly up: Link;
+  /** Whether the sheets are complete. If not, they cannot be printed yet. */
+  readonly isReady?: boolean;
   readonly children?: ComponentChildren;
   readonly sheets: ComponentChildren;
 }) {
@@ -398,7 +407,7 @@ function PrintPage(props: {
       title={props.title}
       up={props.up}
       actions={
-        <Button primary onClick={() => print()}>
+        <Button primary disabled={props.isReady === false} onClick={() => print()}>
           Print
         </Button>
       }
