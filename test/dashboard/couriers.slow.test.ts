@@ -104,10 +104,14 @@ describeDashboard(
         page.locator(".figures > div").evaluateAll((all) => all.map((it) => it.getBoundingClientRect().top));
       await expect.poll(async () => new Set(await tops()).size).toBe(1);
       await page.setViewportSize({ width: 1280, height: 720 });
-      await as.reportPlaces({ places: [{ shipment: second, lat: 40.7, lng: -73.98 }] });
       await page.goBack();
+      const link = page.getByRole("link", { name: "Ada Byron" });
+      await link.focus();
+      await as.reportPlaces({ places: [{ shipment: second, lat: 40.7, lng: -73.98 }] });
       const location = page.getByRole("button", { name: "Ada Byron" });
       await expect.poll(() => location.textContent()).toBe("AB");
+      // The focus stays in the table when the map appears beside it.
+      expect(await link.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
       await location.click();
       await page.getByText("3 left, seen").waitFor();
       await expectWellShown(page, "couriers-map");

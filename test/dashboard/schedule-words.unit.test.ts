@@ -34,8 +34,9 @@ const schedules = (changes: object = {}): MessageInitShape<typeof TariffSchedule
 const messageOf = (changes: object = {}) => create(TariffSchedulesSchema, schedules(changes));
 
 test("loaded schedules are saved unchanged, with hours shared by several days in one entry", () => {
-  const text = textOfSchedules(messageOf());
-  expect(schedulesOfText(text)).toEqual(schedules());
+  const text = textOfSchedules(messageOf({ timeZone: "America/New_York" }));
+  expect(text.schedules[0]!.time_zone).toBe("America/New York");
+  expect(schedulesOfText(text)).toEqual(schedules({ timeZone: "America/New_York" }));
   expect(text.schedules[0]!.week[4]!.map(({ path }) => path)).toEqual([
     "schedules[0].hours[0]",
     "schedules[0].hours[1]",

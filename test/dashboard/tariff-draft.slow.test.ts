@@ -80,6 +80,13 @@ describeDashboard("a tariff draft", (dashboard) => {
     await tier(page, 4).getByLabel("Per kg").fill("0.3");
     await tier(page, 4).getByLabel("Over, kg").fill("49");
     await page.getByText("There are unsaved changes.").waitFor();
+    // Only changed fields show the value in force. A tier that is new has none.
+    await tier(page, 2).getByLabel("Flat fee").fill("1.75");
+    const hints = page.locator(".field:has(data), .tier .field").locator(".hint");
+    await expect.poll(() => hints.allTextContents()).toEqual(["Now $5.00", "Now $1.20", "Now $1.50"]);
+    await tier(page, 2).getByLabel("Flat fee").fill("1.5");
+    await expect.poll(() => hints.allTextContents()).toEqual(["Now $5.00", "Now $1.20"]);
+    await expectWellShown(page, "draft-changed", ["360-dark"]);
     await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("Draft saved.").waitFor();
     const bowtie: [number, number][][] = [
@@ -96,9 +103,9 @@ describeDashboard("a tariff draft", (dashboard) => {
     await page.getByText("3 errors: 2 in fees and tiers, 1 in zones.").waitFor();
     await page.getByRole("button", { name: "Show first" }).click();
     await page.locator("input:focus[value='a lot'], input:focus[name=base_fee]").waitFor();
-    const described = (label: string) =>
-      page.getByLabel(label, { exact: true }).first().getAttribute("aria-describedby");
-    const leastError = page.locator(`[id="${await described("Minimum charge")}"]`);
+    const described = await page.getByLabel("Minimum charge").getAttribute("aria-describedby");
+    // The error precedes the hint.
+    const leastError = page.locator(`[id="${described!.split(" ")[0]}"]`);
     await expect
       .poll(() => leastError.textContent())
       .toBe('Must be a decimal string of 0 or more, such as "5.00"; it is "a lot".');

@@ -204,7 +204,7 @@ describeDashboard(
       await expect
         .poll(() => refusal.locator("p").allTextContents())
         .toEqual([
-          "Dropoff time must be within the hours of its zone, in the time zone America/New_York. The next available window is Wed, Dec 2, 8:00 – 9:00 AM.",
+          "Dropoff time must be within the hours of its zone, in the time zone America/New York. The next available window is Wed, Dec 2, 8:00 – 9:00 AM.",
         ]);
       await expectWellShown(page, "book-windows-refused");
       await refusal.getByRole("button", { name: "Use Wed, Dec 2, 8:00 – 9:00 AM" }).click();

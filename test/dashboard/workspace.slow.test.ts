@@ -101,7 +101,7 @@ describeDashboard("a workspace", (dashboard) => {
       await expect
         .poll(() => steps.allTextContents())
         .toEqual(["Booked5", "Paid5 · 100%", "Picked up5 · 100%", "Delivered0 · 0%"]);
-      await page.getByText("2 booked without a quote by API").waitFor();
+      await page.getByText("2 bookings without an API quote").waitFor();
       const quoted = page.locator(".figures > div").filter({ hasText: "Quote to booking" });
       await expect.poll(() => quoted.innerText()).toBe("Quote to booking\n3\nbookings with 2 quotes by API");
       const queues = page.getByRole("region", { name: "Now" });

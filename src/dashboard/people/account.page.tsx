@@ -10,7 +10,7 @@ import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
 import { KeyList } from "../ui/key-list.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { type Column, ListView } from "../ui/table.tsx";
+import { type Column, ListView, rowActions } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { characterKeys } from "../ui/use-keys.ts";
 import { Time } from "../ui/values.tsx";
@@ -88,16 +88,11 @@ const COLUMNS: readonly Column<Session>[] = [
   { header: "Signed in", cell: ({ createdAt }) => <Time at={createdAt} /> },
   { header: "Last used", cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
   { header: "Ends", cell: ({ endsAt }) => <Time at={endsAt} exact /> },
-  {
-    header: "Actions",
-    align: "end",
-    selfEvident: true,
-    cell: (session) => (
-      <DialogButton label={`Sign out: ${browserText(session.userAgent)}`} dialog={<EndDialog session={session} />}>
-        Sign out
-      </DialogButton>
-    ),
-  },
+  rowActions((session) => (
+    <DialogButton label={`Sign out: ${browserText(session.userAgent)}`} dialog={<EndDialog session={session} />}>
+      Sign out
+    </DialogButton>
+  )),
 ];
 
 function EndDialog({ session: { id, userAgent, current } }: { readonly session: Session }) {

@@ -165,7 +165,7 @@ export function DeliveryReport({ overview }: Comparison) {
             stepOf("Delivered", delivered),
           ]}
         />
-        {quotes > 0n && unquoted > 0n && <p class="hint note">{countText(unquoted)} booked without a quote by API</p>}
+        {quotes > 0n && unquoted > 0n && <p class="hint note">{countText(unquoted)} bookings without an API quote</p>}
       </section>
       <div class="charts">
         <DeliveryTable by="Courier" rows={couriers} unnamed="No courier" />

@@ -3,7 +3,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ListPickupSlotsResponse } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { AcceptedWindow, PickupSlot } from "../../../gen/shipments/v1/window_pb.js";
 import type { Problem } from "../api/problem.ts";
-import { addDays, CLOCK_FORMAT, instantOf, localDate, WEEKDAY_FORMAT, zoneSuffix } from "../ui/local-time.ts";
+import { addDays, CLOCK_FORMAT, instantOf, localDate, WEEKDAY_FORMAT, zoneSuffix, zoneText } from "../ui/local-time.ts";
 import { atEnds, type End } from "./route.ts";
 
 export interface Window {
@@ -129,6 +129,7 @@ function localizeTimes(text: string, timeZone: string): string {
       windowText({ start: new Date(start), end: new Date(end) }, timeZone),
     )
     .replace(ALONE, (instant) => instantText(new Date(instant), timeZone))
+    .replace(timeZone, zoneText)
     .replace(/pickup_window/g, "pickup time")
     .replace(/dropoff_window/g, "dropoff time")
     .replace(/^./, (first) => first.toUpperCase());

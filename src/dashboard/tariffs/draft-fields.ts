@@ -1,4 +1,4 @@
-import type { TariffDraft, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import type { TariffDraft, TariffFees, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { decimalOf, numberFrom, numberText } from "../ui/format.ts";
 import { type SchedulesText, textOfSchedules } from "./schedule-fields.ts";
 
@@ -11,12 +11,15 @@ export interface TierText {
   readonly rate_per_kg: string;
 }
 
-export interface DraftText extends SchedulesText {
-  readonly name: string;
+export interface FeesText {
   readonly currency: string;
   readonly base_fee: string;
   readonly rate_per_km: string;
   readonly tiers: readonly TierText[];
+}
+
+export interface DraftText extends SchedulesText, FeesText {
+  readonly name: string;
 }
 
 let lastKey = 0;
@@ -35,9 +38,11 @@ export interface LoadedDraft {
 }
 
 export function textOfDraft({ draft: { name, fees }, schedules }: LoadedDraft): DraftText {
+  return { ...textOfSchedules(schedules), name, ...textOfFees(fees) };
+}
+
+export function textOfFees(fees: TariffFees | undefined): FeesText {
   return {
-    ...textOfSchedules(schedules),
-    name,
     currency: fees?.currency ?? "",
     base_fee: fees?.baseFee ?? "",
     rate_per_km: fees?.ratePerKm ?? "",

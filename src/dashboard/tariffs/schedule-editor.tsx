@@ -3,6 +3,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { CheckField, FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
 import { fieldOf } from "./draft-fields.ts";
 import { useFormProblem } from "../ui/form.tsx";
+import { zoneText } from "../ui/local-time.ts";
 import {
   copyOfHours,
   type CutOffText,
@@ -27,7 +28,7 @@ export function TimeZones() {
   return (
     <datalist id={TIME_ZONES}>
       {["UTC", ...Intl.supportedValuesOf("timeZone")].map((name) => (
-        <option key={name} value={name} />
+        <option key={name} value={zoneText(name)} />
       ))}
     </datalist>
   );

@@ -1,6 +1,7 @@
 import type { TariffSchedule, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
 import { decimalOf } from "../ui/format.ts";
+import { zoneText } from "../ui/local-time.ts";
 import { DAYS } from "./schedule-words.ts";
 
 interface Row {
@@ -34,6 +35,7 @@ export interface CutOffText extends Row {
 
 export interface ScheduleText extends Row {
   readonly name: string;
+  /** Time zone as people read it, such as `America/New York`. */
   readonly time_zone: string;
   /** Hours by weekday, with Monday first. */
   readonly week: readonly (readonly HoursText[])[];
@@ -88,7 +90,7 @@ export function newSchedule(name: string): ScheduleText {
   return {
     ...newRow(),
     name,
-    time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    time_zone: zoneText(Intl.DateTimeFormat().resolvedOptions().timeZone),
     week: DAYS.map((_, day) => (day < 5 ? [newHours()] : [])),
     exceptions: [],
     lead_time_minutes: "60",
@@ -114,7 +116,7 @@ function textOfSchedule(schedule: TariffSchedule, path: string): ScheduleText {
   return {
     ...storedRow(path),
     name: schedule.name,
-    time_zone: schedule.timeZone,
+    time_zone: zoneText(schedule.timeZone),
     week: DAYS.map(([day]) =>
       schedule.hours.flatMap(({ days, opens, closes, fee }, i) =>
         days.includes(day) ? [{ ...storedRow(`${path}.hours[${i}]`), opens, closes, fee }] : [],
@@ -152,7 +154,7 @@ export function schedulesOfText({ schedules, default_schedule }: SchedulesText) 
     defaultSchedule: default_schedule,
     schedules: schedules.map((schedule) => ({
       name: schedule.name.trim(),
-      timeZone: schedule.time_zone.trim(),
+      timeZone: schedule.time_zone.trim().replaceAll(" ", "_"),
       hours: weeklyHours(schedule.week),
       exceptions: schedule.exceptions
         .map((exception) => ({

@@ -16,7 +16,7 @@ import { SelectField, TextField } from "../ui/fields.tsx";
 import { numberFrom, numberText } from "../ui/format.ts";
 import { addDays, CLOCK_FORMAT, clockText, localDate, WEEKDAY_FORMAT } from "../ui/local-time.ts";
 import { Empty, Page, QueryView } from "../ui/page.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import { type Column, rowActions, Table } from "../ui/table.tsx";
 import { useTariffInForce } from "./tariff-view.tsx";
 import "./tariffs.css";
 
@@ -170,19 +170,14 @@ function columnsFor(
     { header: "Booked share", selfEvident: true, spare: true, cell: (slot) => <Gauge slot={slot} /> },
   ];
   if (!mayChange) return columns;
-  const change: Column<LimitedSlot> = {
-    header: "Actions",
-    selfEvident: true,
-    align: "end",
-    cell: (slot) => {
-      const time = timeOf(slot, WEEKDAY_FORMAT);
-      return (
-        <DialogButton label={`Change capacity of ${time}`} dialog={<CapacityDialog {...{ schedule, slot, time }} />}>
-          Change
-        </DialogButton>
-      );
-    },
-  };
+  const change = rowActions<LimitedSlot>((slot) => {
+    const time = timeOf(slot, WEEKDAY_FORMAT);
+    return (
+      <DialogButton label={`Change capacity of ${time}`} dialog={<CapacityDialog {...{ schedule, slot, time }} />}>
+        Change
+      </DialogButton>
+    );
+  });
   return [...columns, change];
 }
 

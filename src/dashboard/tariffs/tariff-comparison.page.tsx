@@ -74,7 +74,7 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
             <div>{zones && <Zones zones={zones} />}</div>
           </div>
           {zones && zones.addedCount + zones.removedCount + zones.changedCount > 0 && (
-            <Section title="Overlapping zones">
+            <Section title="Zones of both versions">
               <TariffMap
                 label={`Zones of versions ${from} and ${to}`}
                 below={{ name: `Version ${from}`, tone: "before", path: versionZonesPath(from) }}

@@ -1,19 +1,22 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import type { TariffFees } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useCall } from "../api/clients.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
 import {
   feesOfText,
+  type FeesText,
   fieldOf,
   gapBefore,
   type LoadedDraft,
   textOfDraft,
+  textOfFees,
   tierAfter,
   type TierText,
   withSortedTiers,
 } from "./draft-fields.ts";
 import { schedulesOfText, newSchedule, type ScheduleText, type SchedulesText } from "./schedule-fields.ts";
-import { zoneText } from "../ui/local-time.ts";
+import { numberFrom } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useRestoredRows, useFormProblem } from "../ui/form.tsx";
@@ -21,6 +24,7 @@ import { TextField, FieldGroup, SelectField } from "../ui/fields.tsx";
 import { ForeignNote, loadDraft, useDraftText, type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
 import { toast } from "../ui/toast.tsx";
+import { Fee } from "./tariff-view.tsx";
 import { ScheduleFields, TimeZones, WeekSummary } from "./schedule-editor.tsx";
 
 const DRAFT_FORM = "draft-form";
@@ -31,6 +35,7 @@ export function DraftForm(props: {
   readonly loaded: LoadedDraft;
   readonly faults: SortedFaults;
   readonly noteUnsaved: NoteUnsaved;
+  readonly inForce: TariffFees | undefined;
 }) {
   const { fees, schedules } = props.faults;
   const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } = useDraftText(
@@ -55,7 +60,8 @@ export function DraftForm(props: {
     () => (save.problem ? problemOfDraft(save.problem) : problemOfFaults([...fees, ...schedules])),
     [save.problem, fees, schedules],
   );
-  const field = fieldOf(text, setText);
+  const inForce = useMemo(() => props.inForce && textOfFees(props.inForce), [props.inForce]);
+  const field = feeFieldOf(text, setText, inForce);
   useNoteUnsaved(props.noteUnsaved, { id: DRAFT_FORM, submit: SAVE, isRunning: save.isRunning }, isEdited);
   return (
     <Form action={{ ...save, problem }} id={DRAFT_FORM} submit={SAVE}>
@@ -68,7 +74,7 @@ export function DraftForm(props: {
             <TextField {...field("base_fee")} label="Minimum charge" numeric placeholder="5.00" />
             <TextField {...field("rate_per_km")} label="Per kilometer" numeric placeholder="1.20" />
           </div>
-          <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
+          <Tiers tiers={text.tiers} inForce={inForce} change={(tiers) => setText({ ...text, tiers })} />
         </div>
       </Section>
       <Section title="Schedules">
@@ -80,10 +86,29 @@ export function DraftForm(props: {
   );
 }
 
+/** Like `fieldOf`. The hint of a field that differs from the tariff in force is the value there, such as `Now $5.00`. */
+function feeFieldOf<Row extends object>(row: Row, change: (row: Row) => void, fees?: FeesText, tier?: number) {
+  const field = fieldOf(row, change, tier === undefined ? undefined : `tiers[${tier}]`);
+  const inForce: Partial<Record<string, unknown>> = { ...(tier === undefined ? fees : fees?.tiers[tier]) };
+  return (name: Parameters<typeof field>[0]) => {
+    const { value } = field(name);
+    const now = inForce[name];
+    if (typeof now !== "string" || now === value.trim() || Number(now) === numberFrom(value)) return field(name);
+    return {
+      ...field(name),
+      hint: <>Now {/fee|rate/.test(name) ? <Fee text={now} currency={fees!.currency} /> : now}</>,
+    };
+  };
+}
+
 const MAX_TIERS = 1_000;
 
-function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (tiers: readonly TierText[]) => void }) {
-  const { tiers, change } = props;
+interface TiersProps extends Pick<FeesText, "tiers"> {
+  readonly inForce: FeesText | undefined;
+  readonly change: (tiers: readonly TierText[]) => void;
+}
+
+function Tiers({ tiers, inForce, change }: TiersProps) {
   const restoredRows = useRestoredRows(/^tiers\[\d+\]\.min_kg$/);
   useLayoutEffect(() => {
     if (restoredRows > tiers.length) {
@@ -99,6 +124,7 @@ function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (t
           index={i}
           gap={gapBefore(tiers, i)}
           tier={tier}
+          inForce={inForce}
           change={(next) => change(tiers.with(i, next))}
           remove={() => change(tiers.toSpliced(i, 1))}
         />
@@ -122,12 +148,13 @@ function Tier(props: {
   readonly index: number;
   readonly gap: string | undefined;
   readonly tier: TierText;
+  readonly inForce: FeesText | undefined;
   readonly change: (tier: TierText) => void;
   readonly remove: () => void;
 }) {
-  const { index, tier, change } = props;
+  const { index, tier, inForce, change } = props;
   const number = index + 1;
-  const field = fieldOf(tier, change, `tiers[${index}]`);
+  const field = feeFieldOf(tier, change, inForce, index);
   return (
     <div class="tier" role="group" aria-label={`Tier ${number}`}>
       {props.gap && <p class="gap">No tier takes {props.gap}: such shipments cannot be booked.</p>}
@@ -239,7 +266,7 @@ function Schedule(props: {
       }}
     >
       <summary>
-        <strong>{name}</strong> <span class="minor">{zoneText(schedule.time_zone)}</span>
+        <strong>{name}</strong> <span class="minor">{schedule.time_zone}</span>
         {!isOpen && <WeekSummary week={schedule.week} />}
       </summary>
       {isOpen && (

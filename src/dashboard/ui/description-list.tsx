@@ -3,13 +3,13 @@ import type { Choices } from "./fields.tsx";
 
 /** Terms and their values. Terms without a value are omitted. */
 export function DescriptionList(props: {
-  readonly items: readonly (readonly [term: string, value: ComponentChildren])[];
+  readonly items: readonly (readonly [term: ComponentChildren, value: ComponentChildren])[];
 }) {
   const items = props.items.filter(([, value]) => value !== undefined && value !== false && value !== "");
   return (
     <dl class="facts">
-      {items.map(([term, value]) => (
-        <div key={term}>
+      {items.map(([term, value], i) => (
+        <div key={typeof term === "string" ? term : i}>
           <dt>{term}</dt>
           <dd dir="auto">{value}</dd>
         </div>

@@ -1,3 +1,4 @@
+import { DescriptionList } from "./description-list.tsx";
 import { Dialog, openDialog } from "./dialog.tsx";
 
 const KEYS = [
@@ -32,18 +33,9 @@ export function KeyList() {
 
 function Keys({ of }: { readonly of: readonly (readonly [keys: string, effect: string])[] }) {
   return (
-    <dl class="facts">
-      {of.map(([keys, effect]) => (
-        <div key={keys}>
-          <dt>
-            {keys.split(", ").map((key) => (
-              <kbd key={key}>{key}</kbd>
-            ))}
-          </dt>
-          <dd>{effect}</dd>
-        </div>
-      ))}
-    </dl>
+    <DescriptionList
+      items={of.map(([keys, effect]) => [keys.split(", ").map((key) => <kbd key={key}>{key}</kbd>), effect])}
+    />
   );
 }
 

@@ -385,7 +385,7 @@ export function ListView<T>(
       }
     </QueryView>
   );
-  if (opened === undefined && beside === undefined) return list;
+  if (opened === undefined && !("beside" in props)) return list;
   const rows = query.data?.data ?? [];
   const view = opened && peek && (
     <PeekView peek={peek} href={opened.hrefOf}>
@@ -396,7 +396,10 @@ export function ListView<T>(
   const isBeside = beside !== undefined && (query.data === undefined || rows.length > 0);
   return (
     <div class={isBeside || peek?.key !== undefined ? "peeking" : ""}>
-      <div class="list">{list}</div>
+      {/* A new node when the rows have loaded, because they may change its size. Then the node stays, with the focus. */}
+      <div key={query.data === undefined ? "loading" : "loaded"} class="list">
+        {list}
+      </div>
       {isBeside ? (
         <div class="beside">
           {rows.length > 0 && beside(rows, peek)}

@@ -308,16 +308,7 @@ function Sent({ event }: { readonly event: string }) {
   return (
     <details>
       <summary>Sent</summary>
-      <dl class="facts">
-        {headers.map(([name, value]) => (
-          <div key={name}>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>{value ?? <code>{event}</code>}</dd>
-          </div>
-        ))}
-      </dl>
+      <DescriptionList items={headers.map(([name, value]) => [<code>{name}</code>, value ?? <code>{event}</code>])} />
       <QueryView query={query}>{({ data }) => <Code text={payloadText(data)} what="payload" />}</QueryView>
     </details>
   );
