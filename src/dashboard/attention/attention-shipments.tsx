@@ -65,6 +65,7 @@ export function AttentionShipments(props: {
   const rows = props.subjects.filter(hasShipment);
   const mayChange = useRole("member");
   const [open, setOpen] = useState<{ readonly step: Step; readonly shipment: Shipment }>();
+  const hasSteps = mayChange && rows.some(({ shipment }) => of.step?.(shipment));
   const act = rowActions<Row>(({ shipment }) => {
     const step = of.step?.(shipment);
     return step && <Button onClick={() => setOpen({ step, shipment })}>{step}</Button>;
@@ -74,7 +75,7 @@ export function AttentionShipments(props: {
       <Table
         label={label}
         isList
-        columns={[...columnsOf(of, rows), ...(mayChange && of.step ? [act] : [])]}
+        columns={[...columnsOf(of, rows), ...(hasSteps ? [act] : [])]}
         rows={rows}
         href={({ id }) => paths.shipment({ reference: id })}
         selection={mayChange && !of.areCancelled ? selection : undefined}

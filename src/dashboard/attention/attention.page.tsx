@@ -95,7 +95,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.COURIER_MISSING]: {
     ...inList("All unassigned shipments", { courier: UNASSIGNED }),
     shipments: { time: DUE, step: () => "Assign courier" },
-    title: "Due soon without a courier",
+    title: "No courier yet",
     explanation: "These shipments are late or become late within the hour and have no courier. Assign one.",
   },
   [AttentionKind.COURIER_UNSEEN]: {
@@ -112,7 +112,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     ...IN_TRANSIT,
     shipments: {
       time: "Last attempt",
-      step: ({ status }) => (status === ShipmentStatus.IN_TRANSIT ? "Mark as returned" : "Assign courier"),
+      step: ({ status }) => (status === ShipmentStatus.AWAITING_PICKUP ? "Assign courier" : undefined),
     },
     title: "Failed attempts",
     explanation: "Call the recipient and agree on another time, or have the shipment returned.",

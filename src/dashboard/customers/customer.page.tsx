@@ -122,7 +122,7 @@ function CustomerFigures({ customer: { id, figures } }: CustomerProps) {
 }
 
 function Details({ customer }: CustomerProps) {
-  const { id, email, idNumber, phone, notes, defaultPickup, defaultDropoff } = customer;
+  const { email, idNumber, phone, notes, defaultPickup, defaultDropoff } = customer;
   return (
     <Section title="Details">
       <DescriptionList
@@ -130,7 +130,6 @@ function Details({ customer }: CustomerProps) {
           ["Email", <a href={`mailto:${email}`}>{email}</a>],
           ["Phone", phone && <PhoneLink phone={phone} />],
           ["ID number", idNumber],
-          ["Number", String(id)],
           ["Usual pickup", defaultPickup && <AddressText at={defaultPickup} />],
           ["Usual dropoff", defaultDropoff && <AddressText at={defaultDropoff} />],
           ["Notes", notes && <p class="customer-notes">{notes}</p>],

@@ -8,7 +8,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { apiKeyText, numberText } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
-import { type Column, ListView, useList } from "../ui/table.tsx";
+import { type Column, Line, ListView, useList } from "../ui/table.tsx";
 
 const OUTCOMES: Readonly<Record<RequestOutcome, Label>> = {
   [RequestOutcome.UNSPECIFIED]: ["Unknown", "neutral"],
@@ -38,16 +38,18 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
     selfEvident: true,
     leads: true,
     clips: "wide",
-    cell: ({ method, path }) => <code>{path ?? method}</code>,
+    cell: ({ method, path }) => (
+      <>
+        <code>{path ?? method}</code>
+        <Line isMinor text={path && method} />
+      </>
+    ),
   },
   {
     header: "By",
-    spare: true,
-    cell: ({ caller }) => (
-      <span class="line" title={caller}>
-        {callerText(caller)}
-      </span>
-    ),
+    clips: true,
+    spare: "first",
+    cell: ({ caller }) => <Line text={callerText(caller)} title={caller} />,
   },
   { header: "Took", align: "end", cell: ({ durationMs }) => `${numberText(durationMs)} ms` },
   { header: "When", align: "end", selfEvident: true, cell: ({ startedAt }) => <Time at={startedAt} /> },

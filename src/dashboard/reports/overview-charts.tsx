@@ -179,7 +179,6 @@ function DeliveryTable(props: { readonly by: string; readonly rows: readonly Del
   const { by, rows, unnamed } = props;
   const columns: readonly Column<Deliveries>[] = [
     { header: by, selfEvident: true, cell: ({ name }) => name ?? <span class="minor">{unnamed}</span> },
-    { header: "Booked", align: "end", cell: ({ bookings }) => countText(bookings) },
     { header: "Delivered", align: "end", cell: ({ delivered }) => countText(delivered) },
     { header: "On time", align: "end", cell: onTimeText },
     { header: "Failed", align: "end", cell: ({ failedAttempts }) => countText(failedAttempts) },

@@ -23,14 +23,16 @@ const FILTERS = {
 const COLUMNS: readonly Column<Event>[] = [
   { header: "Type", selfEvident: true, cell: ({ type }) => <code>{type}</code> },
   {
-    header: "Of",
+    header: FILTERS.subject.label,
     selfEvident: true,
     clips: true,
     cell: ({ shipment: reference, webhook }) =>
       reference === undefined ? (
-        <code>{webhook?.id}</code>
+        <a href={paths.webhook({ webhook: webhook!.id })}>
+          <code>{webhook!.id}</code>
+        </a>
       ) : (
-        <a class="above" href={paths.shipment({ reference })}>
+        <a href={paths.shipment({ reference })}>
           <code>{reference}</code>
         </a>
       ),

@@ -219,7 +219,7 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
       reference === undefined ? (
         "—"
       ) : (
-        <a class="above" href={paths.shipment({ reference })}>
+        <a href={paths.shipment({ reference })}>
           <code>{reference}</code>
         </a>
       ),
@@ -240,7 +240,7 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
       </>
     ),
   },
-  { header: "Sent", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: "Sent", spare: true, align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 const AGAIN = rowActions<WebhookDelivery>((delivery) => <SendAgain delivery={delivery} />);

@@ -28,7 +28,7 @@ export function SettingsPage() {
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const parts = useShownPart();
   return (
-    <Page title="Settings">
+    <Page title="General">
       <div class="settings">
         <nav class="parts" aria-label="Parts of the settings">
           {settingsParts(isTest).map(({ id, label }) => (
