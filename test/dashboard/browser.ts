@@ -277,7 +277,8 @@ const CUT = `(() => {
  * text may be as high as their line, and a label counts as part of its box.
  */
 const SMALL = `(() => {
-  const controls = "button, .button, input, select, textarea, summary, label:has(input), nav a, a.up";
+  const controls = "button, .button, input, select, textarea, summary, label:has(input), nav a, a.up, " +
+    "[role=option], th a, .figures dd.value a";
   const isControl = (it) => it.checkVisibility() && !it.matches("label input, .skip, [type=range], .table thead:not(:has(.box)) *");
   return [...document.querySelectorAll(controls)].filter(isControl).flatMap((it) => {
     const around = getComputedStyle(it, "::after");
