@@ -14,7 +14,7 @@ export interface Act {
   readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
   readonly note: (shipments: readonly Shipment[]) => string;
   /** Whether the action is in the menu only. */
-  readonly isRare?: boolean;
+  readonly isInMenu?: boolean;
   readonly isDangerous?: boolean;
   readonly send: (
     client: Client<typeof ShipmentService>,
@@ -75,7 +75,7 @@ export const ACTS: readonly Act[] = [
     name: "Remove courier",
     key: "r",
     participle: "unassigned",
-    isRare: true,
+    isInMenu: true,
     isFor: (shipment, connection) => shipment.courier !== undefined && ASSIGN.isFor(shipment, connection),
     note: () => "They have no courier until another one is assigned.",
     send: (client, shipments, _, headers) =>
@@ -85,7 +85,7 @@ export const ACTS: readonly Act[] = [
     name: "Cancel",
     key: "c",
     participle: "cancelled",
-    isRare: true,
+    isInMenu: true,
     isDangerous: true,
     isFor: ({ status }) => status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
     note(shipments) {

@@ -22,7 +22,7 @@ type AnyAct = Act | typeof ASSIGN;
 const ALL: readonly AnyAct[] = [ASSIGN, ...ACTS];
 
 /** Maximum number of actions outside of the menu, so that the bar has at most two lines on phones. */
-const MAX_LIKELY = 2;
+const MAX_BUTTONS = 2;
 
 /** Provides actions for shipments, by buttons and keys, with a confirmation dialog. */
 export function useActs(changed: (references: readonly string[]) => void) {
@@ -64,8 +64,8 @@ export function SelectionBar(props: {
   const { selected, clear, acts } = props;
   const bar = useRef<HTMLDivElement>(null);
   const possible = ALL.map((act) => ({ act, count: acts.possible(act, selected).length })).filter((it) => it.count > 0);
-  const usual = possible.filter(({ act }) => !act.isRare);
-  const likely = new Set(usual.toSorted((one, other) => other.count - one.count).slice(0, MAX_LIKELY));
+  const usual = possible.filter(({ act }) => !act.isInMenu);
+  const likely = new Set(usual.toSorted((one, other) => other.count - one.count).slice(0, MAX_BUTTONS));
   const buttonsOf = (shown: typeof possible) =>
     shown.map(({ act, count }) => (
       <Button key={act.name} destructive={act.isDangerous} onClick={() => acts.start(act, selected)}>
@@ -93,7 +93,7 @@ export function SelectionBar(props: {
             <More>
               {buttonsOf(usual.filter((it) => !likely.has(it)))}
               <LinkButton href={labelsHref(selected)}>Print labels</LinkButton>
-              {buttonsOf(possible.filter(({ act }) => act.isRare))}
+              {buttonsOf(possible.filter(({ act }) => act.isInMenu))}
             </More>
           )}
         </div>

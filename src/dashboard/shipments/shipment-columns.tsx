@@ -280,7 +280,10 @@ function useIds({ columns }: ColumnView): readonly ColumnId[] {
 }
 
 export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[] {
-  return useIds(view).map((id) => COLUMNS[id]);
+  const ids = useIds(view);
+  // At medium widths, both addresses with their zones and the courier leave no room for the customer.
+  const isFull = ids.includes("route") && ids.includes("courier");
+  return ids.map((id) => (isFull && id === "customer" ? { ...COLUMNS[id], spare: "medium" } : COLUMNS[id]));
 }
 
 /** A control that selects a view's columns. */

@@ -21,8 +21,8 @@ export interface Column<T> {
   readonly clips?: boolean | "wide";
   /** Whether this column holds the link that covers the row. By default the first column does. */
   readonly leads?: boolean;
-  /** Whether narrow lists, such as beside an open row, hide the column. "first" columns are hidden before others. */
-  readonly spare?: boolean | "first";
+  /** Whether narrow lists hide the column: "first" before others, "medium" only where other columns fit already. */
+  readonly spare?: boolean | "first" | "medium";
   /** Values of `order_by` after the first and second press of the heading. */
   readonly orders?: readonly [first: string, second: string];
 }
@@ -263,7 +263,7 @@ function OrderLink(props: {
 }
 
 function classOf<T>({ align, clips, spare }: Column<T>): string {
-  const names = [align, clips && "clips", clips === "wide" && "wide", spare && "spare", spare === "first" && spare];
+  const names = [align, clips && "clips", clips === "wide" && clips, spare && "spare", spare !== true && spare];
   return names.filter(Boolean).join(" ");
 }
 
