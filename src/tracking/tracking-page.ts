@@ -187,10 +187,15 @@ export function trackingPage(
     ...(address === undefined ? [] : [[texts.open.address, isolatedHtml(address)] as const]),
     ...(instructions === undefined ? [] : [[texts.open.instructions, isolatedHtml(instructions)] as const]),
     ...(items.length === 0 ? [] : [[texts.items, items.join("\n")] as const]),
-    ...(area === undefined ? [] : [[texts.area, isolatedHtml(area)] as const]),
+    ...(area === undefined || address !== undefined ? [] : [[texts.area, isolatedHtml(area)] as const]),
     ...(contact === undefined ? [] : [[texts.contact, contactLink(contact)] as const]),
   ];
-  const steps = stepsOf(tracked).map((step) => stepItem(step, tracked, texts, dates));
+  const days = datesOf(reader, timeZone, DAY);
+  const clock = datesOf(reader, timeZone, CLOCK);
+  /** Formats the time of a step. Omits the day if the previous step was on the same day. */
+  const stepTime = (atMs: number, previousMs: number | undefined) =>
+    (previousMs !== undefined && days.format(previousMs) === days.format(atMs) ? clock : dates).format(atMs);
+  const steps = stepsOf(tracked).map((step, index, all) => stepItem(step, all[index - 1], tracked, texts, stepTime));
   const content = `${test ? note(texts.test) : ""}
 ${workspace.logo ? `<img class="logo" alt="" src="data:image/png;base64,${workspace.logo.toString("base64")}">` : ""}
 <p class="sender">${isolatedHtml(workspace.name)}</p>
@@ -313,8 +318,12 @@ export function timeZoneText({ language, locale }: Reader, timeZone: string): st
   return TEXTS[language].timeZone(name);
 }
 
-export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat(locale, { ...WHEN, timeZone });
+export function datesOf(
+  { locale }: Reader,
+  timeZone: string,
+  format: Intl.DateTimeFormatOptions = { ...DAY, ...CLOCK },
+): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(locale, { ...format, timeZone });
 }
 
 /** Returns the planned times of a pickup and delivery that have not happened yet. Includes ETAs that have passed. */
@@ -345,28 +354,24 @@ function stepsOf({ status, reachedMs }: TrackedShipment): readonly ShipmentStatu
 
 function stepItem(
   step: ShipmentStatus,
+  previous: ShipmentStatus | undefined,
   { status, reachedMs }: TrackedShipment,
   texts: TrackingTexts,
-  dates: Intl.DateTimeFormat,
+  stepTime: (atMs: number, previousMs: number | undefined) => string,
 ): string {
   const offset = SHIPMENT_STATUSES.indexOf(step) - SHIPMENT_STATUSES.indexOf(status);
   const atMs = offset > 0 ? undefined : reachedMs[step];
   const time =
     atMs === undefined
       ? ""
-      : `<time datetime="${new Date(atMs).toISOString()}">${escapeHtml(dates.format(atMs))}</time>`;
+      : `<time datetime="${new Date(atMs).toISOString()}">${escapeHtml(stepTime(atMs, previous && reachedMs[previous]))}</time>`;
   const kind = offset > 0 ? "" : offset < 0 ? "done" : step === "delivered" ? "now end" : "now";
   const mark = offset === 0 ? ' aria-current="step"' : "";
   return `<li class="${kind}"${mark}><strong>${escapeHtml(texts.step[step])}</strong>${time}</li>`;
 }
 
-const WHEN = {
-  weekday: "long",
-  day: "numeric",
-  month: "long",
-  hour: "numeric",
-  minute: "2-digit",
-} as const;
+const DAY = { weekday: "long", day: "numeric", month: "long" } as const;
+const CLOCK = { hour: "numeric", minute: "2-digit" } as const;
 
 /** Matches the 0 in `+49 (0)30`, which is not dialed from abroad. */
 const TRUNK_PREFIX = /(?<=^\+.*)\(0\)/;

@@ -3,38 +3,12 @@ import { RECIPIENT_MAIL_KINDS, type RecipientMailKind } from "../../src/domain/s
 import type { TrackedShipment } from "../../src/domain/shipment/tracked-shipment.ts";
 import { recipientMail } from "../../src/tracking/recipient-mail.ts";
 import { LANGUAGES } from "../../src/tracking/tracking-page.ts";
+import { at, TRACKED } from "./tracked.ts";
 
 const OWN = {
   trackingUrl: "https://book.example.org/t/link",
   unsubscribeUrl: "https://book.example.org/t/link/unsubscribe/mac",
   pin: undefined,
-};
-const at = (time: string) => Date.parse(`2026-11-02T${time}Z`);
-const TRACKED: TrackedShipment = {
-  reference: "SHP-0123456789AB",
-  status: "in_transit",
-  reachedMs: { in_transit: at("12:00") },
-  windows: {
-    pickup: undefined,
-    dropoff: { startMs: at("19:00"), endMs: at("21:00"), timeZone: "America/New_York" },
-  },
-  stage: undefined,
-  etas: { pickup: null, dropoff: at("19:30") },
-  courier: { firstName: "Ada", vehicle: "Cargo bike", distanceKm: 1.2 },
-  failed: undefined,
-  items: [],
-  recipientLocale: undefined,
-  canOpen: false,
-  hasPhoto: false,
-  area: "Kings",
-  atMs: at("12:00"),
-  workspace: {
-    name: "Acme <b> & Sons",
-    contact: "help@example.org",
-    logo: undefined,
-    timeZone: "UTC",
-  },
-  test: false,
 };
 const inEnglish = { language: "en", locale: "en" } as const;
 const plain = (text: string) => text.replaceAll(/[\u2009\u202f]/g, " ");
