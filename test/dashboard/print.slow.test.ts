@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { data } from "../support/answers.ts";
 import { book, bookAnd, BOOKING } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
 import { insertCustomers, insertShipments } from "../support/insert-shipments.ts";
@@ -110,6 +111,9 @@ describeDashboard("exports and printed pages", (dashboard) => {
     await expect.poll(() => page.locator(".facts > div").first().innerText()).toBe("Seller\nTest");
     const year = new RegExp(`^Booked\\n.* ${new Date().getUTCFullYear()} at .* UTC$`);
     await expect.poll(() => page.locator(".facts > div", { hasText: "Booked" }).innerText()).toMatch(year);
+    await expect
+      .poll(() => page.locator("table.sum tr").allInnerTexts())
+      .toEqual(["Distance, 9.532 km\t$11.44", "Weight, 2.5 kg\t$1.25", "Total\t$12.69"]);
     await expectWellShown(page, "receipt");
     // Only the sheets may be printed.
     await page.emulateMedia({ media: "print" });
@@ -142,7 +146,9 @@ describeDashboard("exports and printed pages", (dashboard) => {
       pickup_address: "1 Broadway",
       recipient_phone: "+12125550100",
     });
-    await service.as(apiKey).setCourier({ shipment: second["reference"], name: "Grace" });
+    const as = service.as(apiKey);
+    const { id: courier } = await data(as.createCourier({ name: "Grace", phone: "+12125550123" }));
+    await as.assignCourier({ courier, shipments: [{ shipment: second["reference"], sequence: 4 }] });
     await book(service, apiKey);
     const sql = await connectTo(service.databaseUrl);
     const timed = await insertShipments(sql, {
@@ -169,12 +175,12 @@ describeDashboard("exports and printed pages", (dashboard) => {
     const unassigned = "No courier: 3 shipments, 7.5 kg";
     await expect.poll(() => references(unassigned)).toEqual([timed[3], timed[1], first["reference"]]);
     await expect.poll(() => references("Grace: 1 shipment, 2.5 kg")).toEqual([second["reference"]]);
+    await expect.poll(() => rowsOf(page, "Grace: 1 shipment, 2.5 kg").locator(".tick").innerText()).toBe("4");
     await page.getByText(`${BOOKING.customer_name}, +12125550100`).waitFor();
     const texts = await rowsOf(page, unassigned).last().innerText();
     expect(texts.trim().split(/\s*\n\s*/)).toEqual([
       first["reference"],
-      "2.5 kg",
-      "3 packages",
+      "2.5 kg · 3 packages",
       "As soon as possible\t2 Broadway",
       "Mary Jackson, +17185550123",
       "Gate 4",

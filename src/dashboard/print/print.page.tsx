@@ -182,11 +182,11 @@ export function ManifestPage() {
   const manifest = useQuery(
     async (signal) => {
       const shipments = await loadManifest(client, { day, isToday, courierId }, signal);
-      if (by !== "zone") return { day, groups: groupPickups(shipments), none: "No courier" };
+      if (by !== "zone") return { day, groups: groupPickups(shipments) };
       const points = shipments.map((it) => pointAt(it, "pickup"));
       const names = await findZoneNames(coverage, points, signal);
       const zones = new Map(shipments.map((shipment, i) => [shipment, names[i] ?? ""]));
-      return { day, groups: groupPickups(shipments, zones), none: "No zone" };
+      return { day, groups: groupPickups(shipments, zones), isByZone: true };
     },
     [client, coverage, day, isToday, by, courierId],
   );
@@ -201,10 +201,10 @@ export function ManifestPage() {
       sheets={<QueryView query={manifest}>{(loaded) => <ManifestSheet {...loaded} />}</QueryView>}
     >
       {/* Keep the typed text while it is not yet a valid day. */}
-      <div class="filters" onInput={({ target }) => changeQuery(dayIn(target), { replace: true })}>
+      <div class="list-bar" onInput={({ target }) => changeQuery(dayIn(target), { replace: true })}>
         <TextField label={DAY.day.label} name="day" type="date" value={day} />
+        <LinkChoice label="Groups" name="by" choices={GROUPS} current={by} />
       </div>
-      <LinkChoice label="Groups" name="by" choices={GROUPS} current={by} />
     </PrintPage>
   );
 }
@@ -218,10 +218,9 @@ function dayIn(field: EventTarget | null) {
 function ManifestSheet(props: {
   readonly day: string;
   readonly groups: ReturnType<typeof groupPickups>;
-  /** Title of the group of shipments that have no courier or zone. */
-  readonly none: string;
+  readonly isByZone?: boolean;
 }) {
-  const { day, groups, none } = props;
+  const { day, groups, isByZone = false } = props;
   const { name, isTest } = useWorkspace();
   if (groups.length === 0) {
     return (
@@ -237,15 +236,22 @@ function ManifestSheet(props: {
       </h2>
       {isTest && <p>Test. Not for pickup.</p>}
       {groups.map(([group, own]) => (
-        <Pickups key={group} title={group || none} shipments={own} day={day} />
+        <Pickups
+          key={group}
+          title={group || (isByZone ? "No zone" : "No courier")}
+          shipments={own}
+          {...{ day, isByZone }}
+        />
       ))}
       <p class="signature">Courier, time and signature</p>
     </article>
   );
 }
 
-function Pickups(props: { readonly title: string; readonly shipments: readonly Shipment[]; readonly day: string }) {
-  const { title, shipments, day } = props;
+type OnManifest = Omit<Parameters<typeof ManifestSheet>[0], "groups">;
+
+function Pickups(props: OnManifest & { readonly title: string; readonly shipments: readonly Shipment[] }) {
+  const { title, shipments, ...rest } = props;
   const kilograms = shipments.reduce((sum, { weightKg }) => sum + weightKg, 0);
   return (
     <table>
@@ -263,26 +269,28 @@ function Pickups(props: { readonly title: string; readonly shipments: readonly S
       </thead>
       <tbody>
         {shipments.map((it) => (
-          <Pickup key={it.reference} shipment={it} day={day} />
+          <Pickup key={it.reference} shipment={it} {...rest} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Pickup({ shipment, day }: { readonly shipment: Shipment; readonly day: string }) {
+function Pickup({ shipment, day, isByZone }: OnManifest & { readonly shipment: Shipment }) {
   const { externalReference, packageCount, recipientPhone } = shipment;
+  const packages = packageCount > 1 && `${numberText(packageCount)} packages`;
   const { pickupContactName, pickupContactPhone, pickupInstructions, dropoffInstructions } = shipment;
   return (
     <tr>
       <td class="tick">
         <span />
+        {!isByZone && shipment.courier?.sequence}
       </td>
       <th scope="row">
         {shipment.reference}
-        <small>{numberText(shipment.weightKg)} kg</small>
-        {packageCount > 1 && <small>{numberText(packageCount)} packages</small>}
-        {externalReference !== undefined && <small>{externalReference}</small>}
+        <small>
+          {[`${numberText(shipment.weightKg)} kg`, packages, externalReference].filter(Boolean).join(" · ")}
+        </small>
       </th>
       <td data-label="Time">{timeOf(shipment, day)}</td>
       <td data-label="From">
@@ -362,8 +370,6 @@ function Receipt({ shipment, paidAt }: { readonly shipment: Shipment; readonly p
           ["Paid", receiptDate(paidAt, timeZone)],
           ["From", shipment.pickupAddress],
           ["To", shipment.dropoffAddress],
-          ["Distance", `${numberText(shipment.distanceKm)} km`],
-          ["Weight", `${numberText(shipment.weightKg)} kg`],
         ]}
       />
       <PriceTable price={shipment} />

@@ -152,7 +152,6 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
       <DescriptionList
         items={[
           ["Customer’s email", shipment.customer?.email],
-          ["Distance", `${numberText(shipment.distanceKm)} km`],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
           ...recordItems(shipment),
           [
