@@ -30,7 +30,7 @@ describeDashboard("items that need attention", (dashboard) => {
       .evaluateAll((panels) =>
         panels.map((panel) =>
           ["h2", ".badge", "li, tbody td"].flatMap((part) =>
-            [...panel.querySelectorAll(part)].map((it) => it.textContent.replace(/since .*|\d+ \w+ ago|now/, "…")),
+            [...panel.querySelectorAll(part)].map((it) => it.textContent.replace(/since .*|\d+ \w+\.? ago|now/, "…")),
           ),
         ),
       );

@@ -58,7 +58,7 @@ describeDashboard("shipments", (dashboard) => {
           "To pick up",
           "Ada Lovelace",
           "1 Times Square, New York New York→ 95 Prospect Park West, Brooklyn Kings",
-          expect.stringMatching(/^(now|\d+ (minute|second)s? ago)\$12\.69$/),
+          expect.stringMatching(/^(now|\d+ (min|sec)\. ago)\$12\.69$/),
         ]);
       await expect.poll(() => first.locator("data").getAttribute("title")).toBe("12.69 USD");
       await expectWellShown(page, "shipments");
@@ -180,7 +180,7 @@ describeDashboard("shipments", (dashboard) => {
         shipment,
         "Grace Hopper95 Prospect Park West, Brooklyn Kings",
         "Ada Byron1 failed attempt",
-        expect.stringMatching(/^\d+:\d\d [AP]Min 2 hours$/),
+        expect.stringMatching(/^\d+:\d\d [AP]Min 2 hr\.$/),
       ];
       await expect.poll(() => rows(page).first().getByRole("cell").allTextContents()).toEqual(texts);
       await expectWellShown(page, "shipments-in-transit");
@@ -211,7 +211,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.reload();
       await expect.poll(delays).toEqual(["2 hr"]);
       await page.getByRole("link", { name: shipment }).click();
-      await page.locator(".stop", { hasText: /Late 2 hrExpected .* \(1 hour ago\)/ }).waitFor();
+      await page.locator(".stop", { hasText: /Late 2 hrExpected .* \(1 hr\. ago\)/ }).waitFor();
     });
 
     test("is sorted with the keyboard, with more options in a queue", async () => {
@@ -522,12 +522,12 @@ describeDashboard("shipments", (dashboard) => {
         );
       expect(await page.locator(".page-header .own-line").innerText()).toBe("Ada Lovelace · $12.69 · order 7");
       const facts = await page.locator("dl").allInnerTexts();
-      for (const fact of ["9.532 km", "2.5 kg", "ada@example.org", "gate"]) {
+      for (const fact of ["2.5 kg", "ada@example.org", "gate"]) {
         expect(facts.join("\n")).toContain(fact);
       }
       await expect
         .poll(() => page.locator("table.sum tr").allInnerTexts())
-        .toEqual(["Distance\t$11.44", "Weight\t$1.25", "Total\t$12.69"]);
+        .toEqual(["Distance, 9.532 km\t$11.44", "Weight, 2.5 kg\t$1.25", "Total\t$12.69"]);
       await expect.poll(() => page.locator(".timeline li > span").allTextContents()).toEqual(["Paid", "Booked"]);
       await expectWellShown(page, "shipment");
     });

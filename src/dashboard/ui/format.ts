@@ -72,14 +72,14 @@ const UNITS = [
 /** Maximum age for relative times, in seconds. A date is clearer beyond that. */
 const RELATIVE_SECONDS = 7 * 86_400;
 
-/** Returns a relative time, such as `5 minutes ago`. Beyond a week, returns the date in the time zone. */
+/** Returns a relative time, such as `5 min. ago`. Beyond a week, returns the date in the time zone. */
 export function relativeText(date: Date, now: Date, timeZone?: string): string {
   const seconds = (date.getTime() - now.getTime()) / 1_000;
   const size = Math.abs(seconds);
   if (size > RELATIVE_SECONDS) {
     return new Intl.DateTimeFormat(undefined, { ...dayFormat(date), timeZone }).format(date);
   }
-  const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+  const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
   const unit = UNITS.find(([, length]) => size >= length);
   if (unit === undefined) return format.format(0, "second");
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
