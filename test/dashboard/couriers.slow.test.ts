@@ -136,7 +136,7 @@ describeDashboard(
       await as.assignCourier({ courier, shipments: [{ shipment: first, sequence: 4 }] });
       const page = await open(workspace, `/shipments/${second}`);
       const { release, calls } = await holdBack(page, "ListCouriers");
-      await chooseMore(page, "Assign courier");
+      await page.getByRole("button", { name: "Assign courier", exact: true }).click();
       await page.getByRole("dialog").getByText("Loading couriers").waitFor();
       release();
       await page.getByLabel("Courier", { exact: true }).waitFor();
@@ -171,7 +171,7 @@ describeDashboard(
       });
 
       await page.goto(`/w/${id}/shipments/${other}`);
-      await chooseMore(page, "Assign courier");
+      await page.getByRole("button", { name: "Assign courier", exact: true }).click();
       await page.getByRole("button", { name: "Courier not in the list" }).click();
       await page.getByLabel("Name").fill("Mary Jackson");
       await pressInDialog(page, "Save courier");

@@ -51,20 +51,35 @@ function etaAt(end: End, shipment: Shipment): Date | undefined {
   return hasArrived ? undefined : eta && timestampDate(eta);
 }
 
-/** Returns for how long a shipment has waited at an end without a window, such as `Waiting 2 days`. */
-export function useWaiting(end: End, shipment: Shipment): string | undefined {
-  const now = useNow();
-  const isOpen = isAhead(end, shipment) && shipment[`${end}Window` as const] === undefined;
-  return isOpen ? `Waiting ${spanText(dateOf(shipment.createdAt!), now)}` : undefined;
-}
-
 const DAY_MS = 86_400_000;
 
-/** Shows a delay, such as "Late 2 days". Only the duration is colored: amber below one day, red from one day. */
-export function Late({ delay: { due, at } }: { readonly delay: Delay }) {
+/** Returns the color of a duration: amber for a delay below one day, red from one day. */
+function lateClass({ due, at }: Delay): string {
+  return Number(at) - Number(due) >= DAY_MS ? "late long" : "late";
+}
+
+/** Shows a delay, such as "Late 2 days". Only the duration is colored. */
+export function Late({ delay }: { readonly delay: Delay }) {
   return (
     <>
-      Late <span class={Number(at) - Number(due) >= DAY_MS ? "late long" : "late"}>{spanText(due, at)}</span>
+      Late <span class={lateClass(delay)}>{spanText(delay.due, delay.at)}</span>
+    </>
+  );
+}
+
+/**
+ * Shows the delay at the pickup or dropoff. Without a window, shows for how long the shipment has waited, such as
+ * "Waiting 2 days", in the color of its delay.
+ */
+export function Lateness({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
+  const now = useNow();
+  const missed = useDelay(shipment);
+  const delay = missed?.end === end ? missed : undefined;
+  if (shipment[`${end}Window` as const] !== undefined) return delay ? <Late delay={delay} /> : null;
+  if (!isAhead(end, shipment)) return null;
+  return (
+    <>
+      Waiting <span class={delay && lateClass(delay)}>{spanText(dateOf(shipment.createdAt!), now)}</span>
     </>
   );
 }

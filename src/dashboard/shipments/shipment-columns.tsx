@@ -15,7 +15,7 @@ import { Menu } from "../ui/menu.tsx";
 import { type Column, Line } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
-import { Late, useDelay, useWaiting } from "./lateness.tsx";
+import { Late, Lateness, useDelay } from "./lateness.tsx";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { nextStopOf } from "./next-stop.ts";
@@ -196,9 +196,8 @@ interface EndProps {
 }
 
 /** An address and its zone, which stays visible if the address is cut off. */
-function Address(props: EndProps & { readonly sign?: string; readonly contact?: string | undefined }) {
-  const { sign, contact, end, shipment } = props;
-  const text = (contact ? `${contact}, ` : "") + shipment[`${end}Address` as const];
+function Address({ sign, end, shipment }: EndProps & { readonly sign?: string }) {
+  const text = shipment[`${end}Address` as const];
   return (
     <span class="address" title={text}>
       {sign && `${sign} `}
@@ -209,17 +208,13 @@ function Address(props: EndProps & { readonly sign?: string; readonly contact?: 
 
 /** Shows the pickup or dropoff time, and how long the shipment is late or has waited there. */
 function WindowLines({ end, shipment }: EndProps) {
-  const delay = useDelay(shipment);
-  const late = delay?.end === end && <Late delay={delay} />;
-  const waited = useWaiting(end, shipment);
   const window = shipment[`${end}Window` as const];
+  const lateness = <Lateness end={end} shipment={shipment} />;
   if (window === undefined) {
     return (
       <>
         <Line text="ASAP" title="As soon as possible" />
-        <Line isMinor text={waited}>
-          {late} {waited}
-        </Line>
+        <span class="line minor"> {lateness}</span>
       </>
     );
   }
@@ -231,7 +226,7 @@ function WindowLines({ end, shipment }: EndProps) {
     <>
       <Line text={hoursText(span, timeZone)} title={title} />
       <Line isMinor text={day} title={title}>
-        {late} {day}
+        {lateness} {day}
       </Line>
     </>
   );
@@ -241,12 +236,13 @@ function WindowLines({ end, shipment }: EndProps) {
 function NextStop({ shipment }: { readonly shipment: Shipment }) {
   const { end, contact, window } = nextStopOf(shipment);
   const delay = useDelay(shipment);
-  const waited = useWaiting(end, shipment);
   return (
     <>
-      <Address {...{ end, shipment, contact }} />
+      <Address {...{ end, shipment }} />
       <span class="line minor">
-        {delay && <Late delay={delay} />} {window ? windowText(windowOf(window), window.timeZone) : waited}
+        {contact && `${contact} · `}
+        {window ? delay && <Late delay={delay} /> : <Lateness {...{ end, shipment }} />}
+        {window && ` ${windowText(windowOf(window), window.timeZone)}`}
       </span>
     </>
   );

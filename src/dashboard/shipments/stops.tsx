@@ -7,7 +7,7 @@ import { Linked } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
 import { Phone, Time } from "../ui/values.tsx";
 import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
-import { isAhead, Late, useDelay, useWaiting } from "./lateness.tsx";
+import { isAhead, Lateness } from "./lateness.tsx";
 import { Photo } from "./proof.tsx";
 import type { End } from "./route.ts";
 import { contactNameOf } from "./next-stop.ts";
@@ -61,8 +61,6 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
   const instructions = shipment[`${end}Instructions` as const];
   const window = shipment[`${end}Window` as const];
   const eta = shipment[`${end}Eta` as const];
-  const delay = useDelay(shipment);
-  const waited = useWaiting(end, shipment);
   const ahead = isAhead(end, shipment);
   return (
     <div class="stop">
@@ -73,12 +71,9 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
         </p>
       )}
       {!window && ahead && <p>As soon as possible</p>}
-      {delay?.end === end && (
-        <p>
-          <Late delay={delay} />
-        </p>
-      )}
-      {waited && <p class="minor">{waited}</p>}
+      <p class="minor">
+        <Lateness {...{ end, shipment }} />
+      </p>
       {ahead && eta && (
         <p>
           Expected <Time at={eta} exact /> (<Time at={eta} />)

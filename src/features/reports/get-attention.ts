@@ -133,7 +133,7 @@ const PROMISED = { awaiting_pickup: LATE_SINCE.awaitingPickup, in_transit: LATE_
 /**
  * Selects shipments that missed a window, will miss a window according to their ETA, or have no window and are too old.
  * Checks only the shipments that become late first: those with the earliest pickup windows, and the oldest without a
- * pickup window. `isLate` has the same rule for windows.
+ * pickup window. The dashboard applies the same rule in `useDelay`.
  *
  * @param condition further SQL condition of the shipments
  */
