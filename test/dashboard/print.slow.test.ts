@@ -193,6 +193,8 @@ describeDashboard("exports and printed pages", (dashboard) => {
     const ofZone = "New York: 4 shipments, 10 kg";
     await expect.poll(() => references(ofZone)).toEqual([timed[3], timed[1], first["reference"], second["reference"]]);
     await expect.poll(() => page.getByRole("table").count()).toBe(1);
+    const stops = rowsOf(page, ofZone).locator(".tick");
+    await expect.poll(() => stops.allInnerTexts()).toEqual(["", "", "", ""]);
     await page.getByRole("link", { name: "By courier" }).click();
     // Addresses must have enough space on paper and on a phone, regardless of the other columns.
     const cell = (label: string) => page.locator(`[data-label="${label}"]`).first();

@@ -49,14 +49,17 @@ export function groupPickups(shipments: readonly Shipment[], zones?: ReadonlyMap
   const groups = Map.groupBy(shipments, (it) => (zones ? zones.get(it) : it.courier?.name) ?? "");
   return [...groups]
     .toSorted(([a], [b]) => Number(a === "") - Number(b === "") || a.localeCompare(b))
-    .map(([name, own]) => [name, inRouteOrder(own, zones ? () => Infinity : positionOf)] as const);
+    .map(([name, own]) => [name, inRouteOrder(zones ? own.map(withoutCourier) : own)] as const);
 }
 
-function inRouteOrder(shipments: readonly Shipment[], position: typeof positionOf): readonly Shipment[] {
-  const placed = shipments.filter((it) => position(it) < Infinity);
-  const others = shipments.filter((it) => position(it) === Infinity);
+/** Removes the position in the courier's run, which has no meaning among the shipments of a zone. */
+const withoutCourier = (shipment: Shipment): Shipment => ({ ...shipment, courier: undefined });
+
+function inRouteOrder(shipments: readonly Shipment[]): readonly Shipment[] {
+  const placed = shipments.filter((it) => positionOf(it) < Infinity);
+  const others = shipments.filter((it) => positionOf(it) === Infinity);
   return [
-    ...placed.toSorted((a, b) => position(a) - position(b)),
+    ...placed.toSorted((a, b) => positionOf(a) - positionOf(b)),
     ...others.filter(({ pickupWindow }) => pickupWindow !== undefined),
     ...byNearest(others.filter(({ pickupWindow }) => pickupWindow === undefined)),
   ];

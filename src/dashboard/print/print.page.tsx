@@ -182,11 +182,11 @@ export function ManifestPage() {
   const manifest = useQuery(
     async (signal) => {
       const shipments = await loadManifest(client, { day, isToday, courierId }, signal);
-      if (by !== "zone") return { day, groups: groupPickups(shipments) };
+      if (by !== "zone") return { day, groups: groupPickups(shipments), none: "No courier" };
       const points = shipments.map((it) => pointAt(it, "pickup"));
       const names = await findZoneNames(coverage, points, signal);
       const zones = new Map(shipments.map((shipment, i) => [shipment, names[i] ?? ""]));
-      return { day, groups: groupPickups(shipments, zones), isByZone: true };
+      return { day, groups: groupPickups(shipments, zones), none: "No zone" };
     },
     [client, coverage, day, isToday, by, courierId],
   );
@@ -218,9 +218,10 @@ function dayIn(field: EventTarget | null) {
 function ManifestSheet(props: {
   readonly day: string;
   readonly groups: ReturnType<typeof groupPickups>;
-  readonly isByZone?: boolean;
+  /** Title of the group of shipments that have no courier or zone. */
+  readonly none: string;
 }) {
-  const { day, groups, isByZone = false } = props;
+  const { day, groups, none } = props;
   const { name, isTest } = useWorkspace();
   if (groups.length === 0) {
     return (
@@ -236,22 +237,15 @@ function ManifestSheet(props: {
       </h2>
       {isTest && <p>Test. Not for pickup.</p>}
       {groups.map(([group, own]) => (
-        <Pickups
-          key={group}
-          title={group || (isByZone ? "No zone" : "No courier")}
-          shipments={own}
-          {...{ day, isByZone }}
-        />
+        <Pickups key={group} title={group || none} shipments={own} day={day} />
       ))}
       <p class="signature">Courier, time and signature</p>
     </article>
   );
 }
 
-type OnManifest = Omit<Parameters<typeof ManifestSheet>[0], "groups">;
-
-function Pickups(props: OnManifest & { readonly title: string; readonly shipments: readonly Shipment[] }) {
-  const { title, shipments, ...rest } = props;
+function Pickups(props: { readonly title: string; readonly shipments: readonly Shipment[]; readonly day: string }) {
+  const { title, shipments, day } = props;
   const kilograms = shipments.reduce((sum, { weightKg }) => sum + weightKg, 0);
   return (
     <table>
@@ -269,14 +263,14 @@ function Pickups(props: OnManifest & { readonly title: string; readonly shipment
       </thead>
       <tbody>
         {shipments.map((it) => (
-          <Pickup key={it.reference} shipment={it} {...rest} />
+          <Pickup key={it.reference} shipment={it} day={day} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Pickup({ shipment, day, isByZone }: OnManifest & { readonly shipment: Shipment }) {
+function Pickup({ shipment, day }: { readonly shipment: Shipment; readonly day: string }) {
   const { externalReference, packageCount, recipientPhone } = shipment;
   const packages = packageCount > 1 && `${numberText(packageCount)} packages`;
   const { pickupContactName, pickupContactPhone, pickupInstructions, dropoffInstructions } = shipment;
@@ -284,7 +278,7 @@ function Pickup({ shipment, day, isByZone }: OnManifest & { readonly shipment: S
     <tr>
       <td class="tick">
         <span />
-        {!isByZone && shipment.courier?.sequence}
+        {shipment.courier?.sequence}
       </td>
       <th scope="row">
         {shipment.reference}

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { numberText } from "../ui/format.ts";
 import { Money } from "../ui/values.tsx";
@@ -10,30 +9,25 @@ type Price = Pick<Shipment, Fee | "currency" | "distanceKm"> & Partial<Pick<Ship
 
 /** A price breakdown. The subtotal and the minimum charge are shown only if they explain the total. */
 export function PriceTable({ price }: { readonly price: Price }) {
-  const money = (amount: number) => <Money amount={amount} currency={price.currency} />;
+  const amount = (term: string, value: number) => (
+    <tr>
+      <th scope="row">{term}</th>
+      <td>
+        <Money amount={value} currency={price.currency} />
+      </td>
+    </tr>
+  );
   const weight = price.weightKg === undefined ? "" : `, ${numberText(price.weightKg)} kg`;
-  const isLeast = price.baseFee > price.subtotal;
   return (
     <table class="sum">
       <tbody>
-        <Amount term={`Distance, ${numberText(price.distanceKm)} km`}>{money(price.distanceFee)}</Amount>
-        <Amount term={`Weight${weight}`}>{money(price.weightFee)}</Amount>
-        {price.subtotal !== price.total && <Amount term="Subtotal">{money(price.subtotal)}</Amount>}
-        {isLeast && <Amount term="Minimum charge">{money(price.baseFee)}</Amount>}
-        {price.windowFee > 0 && <Amount term="Chosen times">{money(price.windowFee)}</Amount>}
+        {amount(`Distance, ${numberText(price.distanceKm)} km`, price.distanceFee)}
+        {amount(`Weight${weight}`, price.weightFee)}
+        {price.subtotal !== price.total && amount("Subtotal", price.subtotal)}
+        {price.baseFee > price.subtotal && amount("Minimum charge", price.baseFee)}
+        {price.windowFee > 0 && amount("Chosen times", price.windowFee)}
       </tbody>
-      <tfoot>
-        <Amount term="Total">{money(price.total)}</Amount>
-      </tfoot>
+      <tfoot>{amount("Total", price.total)}</tfoot>
     </table>
-  );
-}
-
-function Amount(props: { readonly term: string; readonly children: ComponentChildren }) {
-  return (
-    <tr>
-      <th scope="row">{props.term}</th>
-      <td>{props.children}</td>
-    </tr>
   );
 }

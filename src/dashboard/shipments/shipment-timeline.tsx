@@ -32,10 +32,7 @@ interface Step extends Pick<Event, "timestamp"> {
   readonly actor: string | undefined;
 }
 
-/**
- * Shows a shipment's events, newest first. Consecutive changes of one kind are one step, and consecutive steps name
- * their actor once.
- */
+/** Shows events, newest first. Consecutive changes of one kind are one step. Names the actor where it changes. */
 export function Timeline({ events }: { readonly events: readonly Event[] }) {
   const steps = stepsOf(events);
   return (

@@ -84,38 +84,25 @@ function Shown(props: {
 }
 
 function Note({ shipment }: { readonly shipment: Shipment }) {
+  const { reference, customer, total, currency, externalReference } = shipment;
+  const endedAt = shipment.deliveredAt ?? shipment.returnedAt ?? shipment.cancelledAt;
   return (
     <>
-      <CopyButton text={shipment.reference} what="reference" />
+      <CopyButton text={reference} what="reference" />
       <StateBadge {...shipment} />
       <PaymentAlert {...shipment} />
-      <EndedAt {...shipment} />
-      <Summary {...shipment} />
+      {endedAt && (
+        <span class="minor">
+          <Time at={endedAt} exact />
+        </span>
+      )}
+      <p class="minor own-line">
+        <a href={paths.customer({ customer: customer!.id })}>{customer!.name}</a> ·{" "}
+        <Money amount={total} currency={currency} />
+        {externalReference && ` · ${externalReference}`}
+      </p>
     </>
   );
-}
-
-function Summary({ customer, total, currency, externalReference }: Shipment) {
-  return (
-    <p class="minor own-line">
-      {customer && (
-        <>
-          <a href={paths.customer({ customer: customer.id })}>{customer.name}</a> ·{" "}
-        </>
-      )}
-      <Money amount={total} currency={currency} />
-      {externalReference && ` · ${externalReference}`}
-    </p>
-  );
-}
-
-function EndedAt({ deliveredAt, returnedAt, cancelledAt }: Shipment) {
-  const at = deliveredAt ?? returnedAt ?? cancelledAt;
-  return at ? (
-    <span class="minor">
-      <Time at={at} exact />
-    </span>
-  ) : null;
 }
 
 /** Poll interval of the courier's location, in milliseconds. */
