@@ -37,9 +37,9 @@ interface Output extends Pick<Log, "flush"> {
   readonly stream: DestinationStream;
 }
 
-/** Creates a buffered JSON output, which makes a line per call cheap. */
+/** Creates a buffered JSON output. Writing 32 kB at once instead of 4 kB saves an eighth of a quote over JSON. */
 function jsonOutput(): Output {
-  const stream = destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 });
+  const stream = destination({ dest: 1, sync: false, minLength: 32_768, maxWrite: 65_536, periodicFlush: 100 });
   const flush = async () => {
     const written = new Promise((resolve) => stream.flush(resolve));
     await Promise.race([written, sleep(FLUSH_MS, undefined, { ref: false })]);
