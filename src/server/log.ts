@@ -37,7 +37,7 @@ interface Output extends Pick<Log, "flush"> {
   readonly stream: DestinationStream;
 }
 
-/** Creates a buffered JSON output. Writing 32 kB at once instead of 4 kB saves an eighth of a quote over JSON. */
+/** Creates a buffered JSON output. Writes of 32 kB instead of 4 kB reduce the CPU time of a quote by an eighth. */
 function jsonOutput(): Output {
   const stream = destination({ dest: 1, sync: false, minLength: 32_768, maxWrite: 65_536, periodicFlush: 100 });
   const flush = async () => {

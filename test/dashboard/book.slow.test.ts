@@ -30,7 +30,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   }
 
   const total = (page: TestPage) => page.locator(".quote strong data");
-  const coordinates = (page: TestPage) => page.locator("summary").filter({ hasText: "Coordinates" });
+  const coordinates = (page: TestPage) => page.locator("summary").filter({ hasText: "coordinates" });
   const submit = (page: TestPage) => page.getByRole("button", { name: /^Book/ });
 
   test("books the points clicked on the map, once even if the button is clicked repeatedly", async () => {
@@ -39,9 +39,11 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByText("The price appears when").waitFor();
     await expect
       .poll(() => coordinates(page).allTextContents())
-      .toEqual(["Coordinates not set", "Coordinates not set"]);
+      .toEqual(["Pickup coordinates not set", "Dropoff coordinates not set"]);
     await clickWithinZone(page, 0.5);
-    await expect.poll(() => coordinates(page).first().textContent()).toMatch(/^Coordinates 40\.\d{5}, -7\d\.\d{5}$/);
+    await expect
+      .poll(() => coordinates(page).first().textContent())
+      .toMatch(/^Pickup coordinates 40\.\d{5}, -7\d\.\d{5}$/);
     await expect.poll(() => page.getByLabel("Pickup latitude").inputValue()).toMatch(/^40\.\d+$/);
     await clickWithinZone(page, 0.65);
     await page.getByLabel("Weight in kg").fill("2,5");

@@ -278,7 +278,7 @@ const CUT = `(() => {
  */
 const SMALL = `(() => {
   const controls = "button, .button, input, select, textarea, summary, label:has(input), nav a, a.up, " +
-    "[role=option], th a, .figures dd.value a";
+    "[role=option], th a, .figures dd a";
   const isControl = (it) => it.checkVisibility() && !it.matches("label input, .skip, [type=range], .table thead:not(:has(.box)) *");
   return [...document.querySelectorAll(controls)].filter(isControl).flatMap((it) => {
     const around = getComputedStyle(it, "::after");

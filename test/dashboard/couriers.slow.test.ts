@@ -143,7 +143,7 @@ describeDashboard(
       await page.getByLabel("Courier", { exact: true }).waitFor();
       expect(calls).toHaveLength(1);
       const choices = page.getByLabel("Courier", { exact: true }).getByRole("option");
-      const texts = ["Choose a courier", "Grace Hopper · 0 left · Cargo bike", "Ada Byron · 1 left"];
+      const texts = ["Choose a courier", "Grace Hopper · 0 shipments left · Cargo bike", "Ada Byron · 1 shipment left"];
       expect(await choices.allTextContents()).toEqual(texts);
       await expectWellShown(page, "shipment-assign");
       await pressInDialog(page, "Assign courier");

@@ -156,7 +156,7 @@ describeDashboard("keyboard only", (dashboard) => {
     const page = await openAsMember(dashboard, "/shipments", { workspace: own });
     await enter(page, link(page, "Quote and book"));
     await page.getByRole("heading", { name: "Quote and book" }).waitFor();
-    const coordinates = page.locator("summary").filter({ hasText: "Coordinates" });
+    const coordinates = page.locator("summary").filter({ hasText: "coordinates" });
     for (const summary of [coordinates.first(), coordinates.last()]) await enter(page, summary);
     for (const [label, text] of [
       ["Pickup address", "1 Times Square"],

@@ -223,7 +223,7 @@ describeDashboard("shipment actions", (dashboard) => {
     test("reports an uncovered location at its field", async () => {
       const page = await open(await book(dashboard.service, dashboard.workspace.apiKey));
       await chooseMore(page, "Edit");
-      await page.locator("summary").filter({ hasText: "Coordinates" }).first().click();
+      await page.locator("summary").filter({ hasText: "coordinates" }).first().click();
       await page.getByLabel("Pickup latitude").fill("95");
       await button(page, "Save changes").click();
       await page.locator(".field", { hasText: "Pickup latitude" }).locator(".field-error").waitFor();

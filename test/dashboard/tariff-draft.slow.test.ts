@@ -83,9 +83,9 @@ describeDashboard("a tariff draft", (dashboard) => {
     // Only changed fields show the value in force. A tier that is new has none.
     await tier(page, 2).getByLabel("Flat fee").fill("1.75");
     const hints = page.locator(".field:has(data), .tier .field").locator(".hint");
-    await expect.poll(() => hints.allTextContents()).toEqual(["Now $5.00", "Now $1.20", "Now $1.50"]);
+    await expect.poll(() => hints.allTextContents()).toEqual(["In force: $5.00", "In force: $1.20", "In force: $1.50"]);
     await tier(page, 2).getByLabel("Flat fee").fill("1.5");
-    await expect.poll(() => hints.allTextContents()).toEqual(["Now $5.00", "Now $1.20"]);
+    await expect.poll(() => hints.allTextContents()).toEqual(["In force: $5.00", "In force: $1.20"]);
     await expectWellShown(page, "draft-changed", ["360-dark"]);
     await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("Draft saved.").waitFor();

@@ -96,7 +96,7 @@ describeDashboard("touch on a phone", (dashboard) => {
     await page.getByRole("link", { name: "555 0101" }).waitFor();
     await tapLink(page, "Book for this customer");
     await page.getByLabel("Weight in kg").waitFor();
-    for (const summary of await page.locator("summary").filter({ hasText: "Coordinates" }).all()) await summary.tap();
+    for (const summary of await page.locator("summary").filter({ hasText: "coordinates" }).all()) await summary.tap();
     for (const [label, text] of [
       ["Pickup address", "1 Times Square"],
       ["Dropoff address", "95 Prospect Park West"],

@@ -93,13 +93,13 @@ export function visitOf(shipment: Shipment, end: End) {
   };
 }
 
-/** Whether the courier missed or is expected to miss the window at one end, or missed the ETA if there is no window. */
+/** Whether the courier missed or is expected to miss the window at one end. */
 export function isLate(shipment: Shipment, end: End, nowMs: number): boolean {
   const { window, eta } = visitOf(shipment, end);
-  if (!isOpen(shipment) || (end === "pickup" && shipment.status !== "awaiting_pickup")) return false;
-  const etaMs = shipment.stage === `at_${end}` || eta === null ? undefined : Date.parse(eta);
-  if (window === null) return etaMs !== undefined && etaMs < nowMs;
-  return Date.parse(window.end) < Math.max(nowMs, etaMs ?? nowMs);
+  if (window === null || !isOpen(shipment) || (end === "pickup" && shipment.status !== "awaiting_pickup")) return false;
+  const endMs = Date.parse(window.end);
+  const isThere = shipment.stage === `at_${end}`;
+  return endMs < nowMs || (!isThere && eta !== null && endMs < Date.parse(eta));
 }
 
 /** Returns the proof that must be recorded before delivery. */

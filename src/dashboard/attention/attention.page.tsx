@@ -115,7 +115,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
       step: ({ status }) => (status === ShipmentStatus.AWAITING_PICKUP ? "Assign courier" : undefined),
     },
     title: "Failed attempts",
-    explanation: "Call the recipient and agree on another time, or have the shipment returned.",
+    explanation: "Call the recipient and agree on another time, or return the shipment from its page.",
   },
   [AttentionKind.PIN_LOCKED]: {
     ...IN_TRANSIT,

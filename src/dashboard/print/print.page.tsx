@@ -104,7 +104,7 @@ function useLabels(references: readonly string[]) {
   );
   return {
     labels: { ...shipments, problem: shipments.problem ?? details.problem },
-    details: details.isOutdated ? undefined : details.data,
+    details: shipments.data && !details.isOutdated ? details.data : undefined,
   };
 }
 
@@ -254,7 +254,7 @@ function Pickups(props: { readonly title: string; readonly shipments: readonly S
       </caption>
       <thead>
         <tr>
-          <th scope="col">Taken</th>
+          <th scope="col">Stop</th>
           <th scope="col">Shipment</th>
           <th scope="col">Time</th>
           <th scope="col">From</th>

@@ -86,7 +86,7 @@ function revenueFigure({ currency, paid, awaitingPayment }: Revenue, hrefOf: Hre
   };
 }
 
-/** Returns the share of booked quotes, or their bookings if several used one quote. Empty if unknown or without quotes. */
+/** Returns the share of quotes that were booked, or their bookings if that exceeds the quotes. Empty if unknown or without quotes. */
 function quoteFigures(now: OverviewTotals, then: OverviewTotals | undefined): readonly Figure[] {
   const { quotes, quotedBookings, quoteToBooking: share } = now;
   if (quotes === undefined || (quotes === 0n && quotedBookings === 0n)) return [];

@@ -134,7 +134,7 @@ function lastSequence(run: readonly Shipment[], assigned: readonly Shipment[]): 
 
 function courierText({ name, vehicle, figures }: CourierProfile): string {
   const seen = figures?.lastSeenAt && `seen ${relativeText(dateOf(figures.lastSeenAt), new Date())}`;
-  return [name, `${figures?.left ?? 0} left`, vehicle ?? seen].filter(Boolean).join(" · ");
+  return [name, `${countText(figures?.left ?? 0)} left`, vehicle ?? seen].filter(Boolean).join(" · ");
 }
 
 function stopText(shipment: Shipment): string {

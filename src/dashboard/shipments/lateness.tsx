@@ -9,7 +9,7 @@ import { windowOf } from "./windows.ts";
 import "./shipments.css";
 
 interface Delay {
-  /** End of the deadline that the shipment misses first. */
+  /** Pickup or dropoff whose deadline is missed first. */
   readonly end: End;
   readonly due: Date;
   /** Current or expected time of arrival, whichever is later. */

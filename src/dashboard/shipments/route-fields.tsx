@@ -117,7 +117,7 @@ function Degrees({ end, route, change }: Pick<Props, "route" | "change"> & { rea
   const point = pointOf(route, end);
   const summary = (
     <>
-      Coordinates <span class="minor">{point ? pointText(point) : "not set"}</span>
+      {LABELS[end]} coordinates <span class="minor">{point ? pointText(point) : "not set"}</span>
     </>
   );
   return (

@@ -125,7 +125,7 @@ const COLUMNS = {
         {courier?.courierId === undefined ? (
           <Line text={courier?.name} />
         ) : (
-          <a class="line above" href={paths.courier({ courier: courier.courierId })}>
+          <a class="line" href={paths.courier({ courier: courier.courierId })}>
             {courier.name}
           </a>
         )}
@@ -241,7 +241,11 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
       <Address {...{ end, shipment }} />
       <span class="line minor">
         {contact && `${contact} · `}
-        {window ? delay && <Late delay={delay} /> : <Lateness {...{ end, shipment }} />}
+        {delay && (window || delay.end !== end) ? (
+          <Late delay={delay} />
+        ) : (
+          !window && <Lateness {...{ end, shipment }} />
+        )}
         {window && ` ${windowText(windowOf(window), window.timeZone)}`}
       </span>
     </>

@@ -29,7 +29,7 @@ interface Step extends Pick<Event, "timestamp"> {
   readonly kind: keyof typeof KINDS;
   readonly name: string;
   readonly note: string | undefined;
-  readonly actor: string | undefined;
+  readonly actor: string;
 }
 
 /** Shows events, newest first. Consecutive changes of one kind are one step. Names the actor where it changes. */
@@ -42,16 +42,16 @@ export function Timeline({ events }: { readonly events: readonly Event[] }) {
           <Icon kind={kind} />
           <span>{name}</span> <Time at={timestamp} exact />
           {note && <p dir="auto">{note}</p>}
-          {actor !== steps[index - 1]?.actor && <p class="minor">{actor ?? "—"}</p>}
+          {actor !== steps[index - 1]?.actor && <p class="minor">{actor}</p>}
         </li>
       ))}
     </ol>
   );
 }
 
-function actorOf({ actor, apiKey, courier }: Event): string | undefined {
+function actorOf({ actor, apiKey, courier }: Event): string {
   if (courier !== undefined) return `Courier ${courier.name}`;
-  return actor ?? (apiKey && apiKeyText(apiKey.name ?? apiKey.last4));
+  return actor ?? (apiKey ? apiKeyText(apiKey.name ?? apiKey.last4) : "Service");
 }
 
 function Icon({ kind }: { readonly kind: keyof typeof KINDS }) {

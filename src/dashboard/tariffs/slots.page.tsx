@@ -14,7 +14,7 @@ import { Badge, type Label } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { numberFrom, numberText } from "../ui/format.ts";
-import { addDays, CLOCK_FORMAT, clockText, localDate, WEEKDAY_FORMAT } from "../ui/local-time.ts";
+import { addDays, CLOCK_FORMAT, clockText, localDate, offsetMs, WEEKDAY_FORMAT } from "../ui/local-time.ts";
 import { Empty, Page, QueryView } from "../ui/page.tsx";
 import { type Column, rowActions, Table } from "../ui/table.tsx";
 import { useTariffInForce } from "./tariff-view.tsx";
@@ -148,10 +148,11 @@ function columnsFor(
       timestampDate(start!),
       timestampDate(end!),
     );
-  // The abbreviation of the zone distinguishes the two slots of a repeated hour.
-  const isRepeated = new Set(slots.map((slot) => textOf(slot, WEEKDAY_FORMAT))).size < slots.length;
+  // The abbreviation of the zone distinguishes the slots before and after a clock change.
+  const instants = slots.flatMap(({ start, end }) => [timestampDate(start!), timestampDate(end!)]);
+  const hasClockChange = new Set(instants.map((instant) => offsetMs(instant, timeZone))).size > 1;
   const timeOf = (slot: LimitedSlot, day: Intl.DateTimeFormatOptions = {}) =>
-    textOf(slot, isRepeated ? { ...day, timeZoneName: "short" } : day);
+    textOf(slot, hasClockChange ? { ...day, timeZoneName: "short" } : day);
   const columns: readonly Column<LimitedSlot>[] = [
     { header: "Slot", selfEvident: true, cell: (slot) => <strong>{timeOf(slot)}</strong> },
     { header: "State", selfEvident: true, cell: (slot) => <StateBadge slot={slot} /> },

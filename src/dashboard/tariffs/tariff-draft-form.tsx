@@ -61,7 +61,7 @@ export function DraftForm(props: {
     [save.problem, fees, schedules],
   );
   const inForce = useMemo(() => props.inForce && textOfFees(props.inForce), [props.inForce]);
-  const field = feeFieldOf(text, setText, inForce);
+  const field = feeFieldOf(text, setText, inForce, inForce?.currency);
   useNoteUnsaved(props.noteUnsaved, { id: DRAFT_FORM, submit: SAVE, isRunning: save.isRunning }, isEdited);
   return (
     <Form action={{ ...save, problem }} id={DRAFT_FORM} submit={SAVE}>
@@ -86,17 +86,28 @@ export function DraftForm(props: {
   );
 }
 
-/** Like `fieldOf`. The hint of a field that differs from the tariff in force is the value there, such as `Now $5.00`. */
-function feeFieldOf<Row extends object>(row: Row, change: (row: Row) => void, fees?: FeesText, tier?: number) {
-  const field = fieldOf(row, change, tier === undefined ? undefined : `tiers[${tier}]`);
-  const inForce: Partial<Record<string, unknown>> = { ...(tier === undefined ? fees : fees?.tiers[tier]) };
+/** Like `fieldOf`. The hint of a field that differs from the tariff in force is the value there: `In force: $5.00`. */
+function feeFieldOf<Row extends object>(
+  row: Row,
+  change: (row: Row) => void,
+  inForce: Partial<NoInfer<Row>> | undefined,
+  currency = "",
+  prefix?: string,
+) {
+  const field = fieldOf(row, change, prefix);
   return (name: Parameters<typeof field>[0]) => {
     const { value } = field(name);
-    const now = inForce[name];
-    if (typeof now !== "string" || now === value.trim() || Number(now) === numberFrom(value)) return field(name);
+    const old = inForce?.[name];
+    if (
+      typeof old !== "string" ||
+      old.toUpperCase() === value.trim().toUpperCase() ||
+      Number(old) === numberFrom(value)
+    ) {
+      return field(name);
+    }
     return {
       ...field(name),
-      hint: <>Now {/fee|rate/.test(name) ? <Fee text={now} currency={fees!.currency} /> : now}</>,
+      hint: <>In force: {/fee|rate/.test(name) ? <Fee text={old} currency={currency} /> : old}</>,
     };
   };
 }
@@ -154,7 +165,9 @@ function Tier(props: {
 }) {
   const { index, tier, inForce, change } = props;
   const number = index + 1;
-  const field = feeFieldOf(tier, change, inForce, index);
+  const start = numberFrom(tier.min_kg);
+  const replaced = inForce?.tiers.find(({ min_kg }) => numberFrom(min_kg) === start);
+  const field = feeFieldOf(tier, change, replaced, inForce?.currency, `tiers[${index}]`);
   return (
     <div class="tier" role="group" aria-label={`Tier ${number}`}>
       {props.gap && <p class="gap">No tier takes {props.gap}: such shipments cannot be booked.</p>}

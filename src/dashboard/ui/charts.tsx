@@ -270,18 +270,20 @@ export function BarList(props: {
   const { label, points } = props;
   const max = props.full ?? (Math.max(...points.map(({ value }) => value), 0) || 1);
   return (
-    <table class="chart bar-list">
+    <table class="chart bar-list" role="table">
       <caption>{label}</caption>
-      <tbody>
+      <tbody role="rowgroup">
         {points.map(({ label: name, value, text }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td class="bar-room">
+          <tr key={name} role="row">
+            <th scope="row" role="rowheader">
+              {name}
+            </th>
+            <td class="bar-room" role="cell">
               <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
                 <rect class="bar" width={Math.min(value / max, 1) * 100} height={1} />
               </svg>
             </td>
-            <td>{text}</td>
+            <td role="cell">{text}</td>
           </tr>
         ))}
       </tbody>

@@ -13,7 +13,8 @@ function localText(instant: Date, timeZone: string | undefined): string {
   return new Date(Number(instant) + offsetMs(instant, timeZone)).toISOString();
 }
 
-function offsetMs(instant: Date, timeZone: string | undefined): number {
+/** Returns the offset of a time zone from UTC, in milliseconds. */
+export function offsetMs(instant: Date, timeZone: string | undefined): number {
   const parts = new Intl.DateTimeFormat("en-US", {
     timeZone,
     hourCycle: "h23",

@@ -21,7 +21,7 @@ export interface Column<T> {
   readonly clips?: boolean | "wide";
   /** Whether this column holds the link that covers the row. By default the first column does. */
   readonly leads?: boolean;
-  /** Whether narrow lists hide the column: "first" before others, "medium" only where other columns fit already. */
+  /** Whether narrow lists hide the column: "first" before others, "medium" only between 46.5 and 60rem. */
   readonly spare?: boolean | "first" | "medium";
   /** Values of `order_by` after the first and second press of the heading. */
   readonly orders?: readonly [first: string, second: string];
@@ -158,7 +158,7 @@ function GroupHeading({ name, before }: { readonly name: string | undefined; rea
   if (name === undefined || name === before) return null;
   return (
     <tr role="row" class="group">
-      <td role="cell" colSpan={99}>
+      <td role="rowheader" colSpan={99}>
         {name}
       </td>
     </tr>
@@ -396,7 +396,7 @@ export function ListView<T>(
   const isBeside = beside !== undefined && (query.data === undefined || rows.length > 0);
   return (
     <div class={isBeside || peek?.key !== undefined ? "peeking" : ""}>
-      {/* A new node when the rows have loaded, because they may change its size. Then the node stays, with the focus. */}
+      {/* The key changes once, when the first rows have loaded. Later loads keep the node and its focus. */}
       <div key={query.data === undefined ? "loading" : "loaded"} class="list">
         {list}
       </div>
