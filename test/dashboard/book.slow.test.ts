@@ -77,7 +77,9 @@ describeDashboard("quoting and booking", (dashboard) => {
     await submit(page).dblclick();
     await page.waitForURL("**/shipments/SHP-*");
     await page.getByText("To pay", { exact: true }).waitFor();
-    for (const text of Object.values(texts)) await page.getByText(text, { exact: true }).waitFor();
+    const { external_reference: externalReference, ...others } = texts;
+    for (const text of Object.values(others)) await page.getByText(text, { exact: true }).waitFor();
+    await page.getByText(` · ${externalReference}`).waitFor();
     for (const text of ["Leave at the door", "Dispose of it"]) await page.getByText(text, { exact: true }).waitFor();
     await page.getByText("3 × Tea sku-1").waitFor();
     const shipments = await listed(own);

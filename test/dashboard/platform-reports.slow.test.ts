@@ -83,6 +83,11 @@ describeDashboard("platform reports", (dashboard) => {
          values (now(), 'courier', 'Marta', 'OpenCourierLink', 'courier/cou_7', $1, '[]')`,
         [id],
       );
+      await sql.query(
+        `insert into courier (workspace_id, id, name, created_at, updated_at, version)
+         values ($1, 'cou_7', 'Marta', now(), now(), 1)`,
+        [id],
+      );
       const page = await open(`/platform/audit?workspace=${id}`);
       const opened = "Marta (courier) opened a link of the courier Marta of the workspace “Linked”";
       await page.getByRole("cell", { name: opened }).waitFor();

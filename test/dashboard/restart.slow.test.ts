@@ -28,6 +28,12 @@ describeDashboard(
       await expect.poll(() => rows.count()).toBe(1);
       await started.close();
       await page.getByText("This page reconnects automatically").waitFor();
+      let state: "down" | "up" | "lost" = "down";
+      await page.route("**/ListShipments", async (route) => {
+        if (state === "down") await route.abort();
+        else if (state === "lost") await route.continue();
+        else state = "lost";
+      });
       await startReplica(service.databaseUrl, { dashboard: true, port });
       // Changes the database directly, so that there is no event.
       const sql = await connectTo(service.databaseUrl);
@@ -36,17 +42,13 @@ describeDashboard(
         count: 1,
         customer: String(customer.id),
       });
-      let isLost = false;
-      await page.route("**/ListShipments", async (route) => {
-        if (isLost) await route.continue();
-        isLost = true;
-      });
+      state = "up";
       const afterSecond = async () => {
         await page.clock.fastForward(1_000);
         return rows.count();
       };
       await expect.poll(afterSecond).toBe(2);
-      expect(isLost).toBe(true);
+      expect(state).toBe("lost");
       await expect.poll(() => page.getByText("This page reconnects automatically").count()).toBe(0);
     });
   },

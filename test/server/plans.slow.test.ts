@@ -207,6 +207,8 @@ const STATEMENTS_OF_OTHER_SETUPS = [
   // Needs opt-outs that earlier commits stored as plain hashes.
   "select workspace_id::float8 as workspace, email_hash as hash",
   "delete from recipient_opt_out where",
+  // Needs a courier among the changed records.
+  "select workspace_id || '/courier/' || id as subject",
   // Needs a signed-in person whose name changes.
   "update membership set name = null from session",
 ];
