@@ -190,11 +190,12 @@ export function trackingPage(
     ...(area === undefined || address !== undefined ? [] : [[texts.area, isolatedHtml(area)] as const]),
     ...(contact === undefined ? [] : [[texts.contact, contactLink(contact)] as const]),
   ];
-  const days = datesOf(reader, timeZone, DAY);
   const clock = datesOf(reader, timeZone, CLOCK);
+  const dayOf = (atMs: number) =>
+    Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone).toPlainDate();
   /** Formats the time of a step. Omits the day if the previous step was on the same day. */
   const stepTime = (atMs: number, previousMs: number | undefined) =>
-    (previousMs !== undefined && days.format(previousMs) === days.format(atMs) ? clock : dates).format(atMs);
+    (previousMs !== undefined && dayOf(previousMs).equals(dayOf(atMs)) ? clock : dates).format(atMs);
   const steps = stepsOf(tracked).map((step, index, all) => stepItem(step, all[index - 1], tracked, texts, stepTime));
   const content = `${test ? note(texts.test) : ""}
 ${workspace.logo ? `<img class="logo" alt="" src="data:image/png;base64,${workspace.logo.toString("base64")}">` : ""}

@@ -97,7 +97,7 @@ function useRun(courier: string) {
 function CourierFigures({ courier: { id, figures } }: CourierProps) {
   const { left = 0, late = 0, done = 0 } = figures ?? {};
   return (
-    <div class="now">
+    <div class="three-counts">
       <Figures
         items={[
           { term: "Left", value: numberText(left), href: paths.shipments({}, { courier: id }) },

@@ -69,7 +69,7 @@ export function LabelsPage() {
   );
 }
 
-/** What a shipment does not include: the customer's phone number, and the name of the dropoff's zone. */
+/** Details that a shipment does not include: the customer's phone number, and the name of the dropoff's zone. */
 interface LabelDetails {
   readonly phone: string | undefined;
   readonly zone: string | undefined;
@@ -87,10 +87,10 @@ function useLabels(references: readonly string[]) {
     },
     [client, references.join()],
   );
-  const { data: all = NO_SHIPMENTS } = shipments;
+  const all = shipments.data;
   const details = useQuery(
     async (signal): Promise<readonly LabelDetails[]> => {
-      if (all.length === 0) return [];
+      if (!all?.length) return [];
       const ids = [...new Set(all.map(({ customer }) => customer!.id))];
       const points = all.map((it) => pointAt(it, "dropoff"));
       const [zones, customers] = await Promise.all([
@@ -104,11 +104,9 @@ function useLabels(references: readonly string[]) {
   );
   return {
     labels: { ...shipments, problem: shipments.problem ?? details.problem },
-    details: shipments.data && !details.isOutdated ? details.data : undefined,
+    details: all && !details.isOutdated ? details.data : undefined,
   };
 }
-
-const NO_SHIPMENTS: readonly Shipment[] = [];
 
 async function findZoneNames(
   client: Client<typeof CoverageService>,

@@ -80,7 +80,7 @@ function Now({ counts }: { readonly counts: ShipmentCounts | undefined }) {
   const { ofWorkspace } = useContext(AttentionQuery)!.data ?? {};
   const late = ofWorkspace?.filter(({ kind }) => LATE.includes(kind)).map(({ count }) => count);
   return (
-    <section class="now" aria-label="Now">
+    <section class="three-counts" aria-label="Now">
       <h2>Now</h2>
       <Figures
         items={[

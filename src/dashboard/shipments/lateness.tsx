@@ -38,7 +38,8 @@ export function useDelay(shipment: Shipment): Delay | undefined {
   const missed = ENDS.flatMap((end) => {
     const window = shipment[`${end}Window` as const];
     const due = window ? windowOf(window).end : (pickupWindow ?? dropoffWindow) ? undefined : maxAge;
-    const at = new Date(Math.max(Number(now), Number((window && etaAt(end, shipment)) ?? now)));
+    const eta = window && etaAt(end, shipment);
+    const at = eta && eta > now ? eta : now;
     return isAhead(end, shipment) && due && at > due ? [{ end, due, at }] : [];
   });
   return missed.toSorted((one, other) => Number(one.due) - Number(other.due))[0];

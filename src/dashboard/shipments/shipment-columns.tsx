@@ -241,11 +241,7 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
       <Address {...{ end, shipment }} />
       <span class="line minor">
         {contact && `${contact} · `}
-        {delay && (window || delay.end !== end) ? (
-          <Late delay={delay} />
-        ) : (
-          !window && <Lateness {...{ end, shipment }} />
-        )}
+        {delay && delay.end !== end ? <Late delay={delay} /> : <Lateness {...{ end, shipment }} />}
         {window && ` ${windowText(windowOf(window), window.timeZone)}`}
       </span>
     </>
@@ -281,7 +277,7 @@ function useIds({ columns }: ColumnView): readonly ColumnId[] {
 
 export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[] {
   const ids = useIds(view);
-  // At medium widths, both addresses with their zones and the courier leave no room for the customer.
+  // At medium widths, the customer does not fit beside both addresses, their zones and the courier.
   const isFull = ids.includes("route") && ids.includes("courier");
   return ids.map((id) => (isFull && id === "customer" ? { ...COLUMNS[id], spare: "medium" } : COLUMNS[id]));
 }

@@ -143,16 +143,12 @@ function columnsFor(
   timeZone: string,
   mayChange: boolean,
 ): readonly Column<LimitedSlot>[] {
-  const textOf = ({ start, end }: LimitedSlot, format: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(undefined, { ...format, ...CLOCK_FORMAT, timeZone }).formatRange(
-      timestampDate(start!),
-      timestampDate(end!),
-    );
   // The abbreviation of the zone distinguishes the slots before and after a clock change.
   const instants = slots.flatMap(({ start, end }) => [timestampDate(start!), timestampDate(end!)]);
   const hasClockChange = new Set(instants.map((instant) => offsetMs(instant, timeZone))).size > 1;
-  const timeOf = (slot: LimitedSlot, day: Intl.DateTimeFormatOptions = {}) =>
-    textOf(slot, hasClockChange ? { ...day, timeZoneName: "short" } : day);
+  const clock = { ...CLOCK_FORMAT, timeZone, timeZoneName: hasClockChange ? "short" : undefined } as const;
+  const timeOf = ({ start, end }: LimitedSlot, day: Intl.DateTimeFormatOptions = {}) =>
+    new Intl.DateTimeFormat(undefined, { ...day, ...clock }).formatRange(timestampDate(start!), timestampDate(end!));
   const columns: readonly Column<LimitedSlot>[] = [
     { header: "Slot", selfEvident: true, cell: (slot) => <strong>{timeOf(slot)}</strong> },
     { header: "State", selfEvident: true, cell: (slot) => <StateBadge slot={slot} /> },

@@ -96,17 +96,18 @@ function feeFieldOf<Row extends object>(
 ) {
   const field = fieldOf(row, change, prefix);
   return (name: Parameters<typeof field>[0]) => {
-    const { value } = field(name);
+    const input = field(name);
+    const { value } = input;
     const old = inForce?.[name];
     if (
       typeof old !== "string" ||
       old.toUpperCase() === value.trim().toUpperCase() ||
       Number(old) === numberFrom(value)
     ) {
-      return field(name);
+      return input;
     }
     return {
-      ...field(name),
+      ...input,
       hint: <>In force: {/fee|rate/.test(name) ? <Fee text={old} currency={currency} /> : old}</>,
     };
   };

@@ -362,7 +362,10 @@ export function ListView<T>(
       readonly hrefOf: (key: string) => string;
       readonly view: (key: string) => ComponentChildren;
     };
-    /** Contents beside the rows and above the open row, such as a map. */
+    /**
+     * Contents beside the rows and above the open row, such as a map. Lists without contents yet pass `undefined`, so
+     * that the table keeps its node when they appear.
+     */
     readonly beside?: ((rows: readonly T[], peek: Peek | undefined) => ComponentChildren) | undefined;
     readonly children?: ComponentChildren;
   },
