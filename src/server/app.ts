@@ -1,4 +1,3 @@
-import { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
 import type { GetPlatformOverviewResponse } from "../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { EventSchema } from "../../gen/shipments/v1/event_pb.js";
@@ -49,7 +48,7 @@ import { createDatabaseClock } from "./database-clock.ts";
 import { createDatabaseContact, type DatabaseContact } from "./database-contact.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
-import { addMetrics } from "./metrics.ts";
+import { addMetrics, createRegistry } from "./metrics.ts";
 import { createMails } from "./mails.ts";
 import { createEventOptions, createPayments } from "./payments.ts";
 import { createReadiness } from "./readiness.ts";
@@ -130,7 +129,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const { now = () => new Date(), monotonicMs: nowMs, maxWaitMs, tracing } = outside;
   const contact = createDatabaseContact({ log: fullLog, config, nowMs });
   const { log } = contact;
-  const registry = new Registry();
+  const registry = createRegistry();
   const instruments = createInstruments(registry);
   const stores = createStores(config, outside, log, instruments);
   const { orm, em, tasks, tariffs, keys, sessions } = stores;

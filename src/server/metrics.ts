@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/client";
+import { collectDefaultMetrics, Gauge, Registry } from "@prometheus-io/client";
 import manifest from "../../package.json" with { type: "json" };
 import { MEMORY } from "../pipeline/bounds/limits.ts";
 import type { DueWork } from "../features/reports/load-due-work.ts";
@@ -20,13 +20,26 @@ export interface MetricSources {
   readonly now: () => Date;
 }
 
+let processMetrics: Registry | undefined;
+
+/**
+ * Returns a registry with the metrics of Node and of the process. All services of a process share these metrics, because
+ * each collection starts timers of 10 and 100 ms that never end.
+ */
+export function createRegistry(): Registry {
+  if (processMetrics === undefined) {
+    processMetrics = new Registry();
+    collectDefaultMetrics({ register: processMetrics });
+  }
+  return Registry.merge([processMetrics]);
+}
+
 /**
  * Adds the metrics that are read for each scrape, without querying the database. `createInstruments` creates the other
  * metrics.
  */
 export function addMetrics(registry: Registry, sources: MetricSources): void {
   const { servers } = sources;
-  collectDefaultMetrics({ register: registry });
   const addGauge = createAddGauge(registry);
   addStateGauges(addGauge, sources);
   addDatabaseGauges(addGauge, sources);
