@@ -40,11 +40,13 @@ describeDashboard("the account", (dashboard) => {
   });
 
   test("shortcuts are listed except on phones", async () => {
-    const key = (page: TestPage) => page.getByText("Select row");
-    await key(await open("desktop@example.org")).waitFor();
+    const button = (page: TestPage) => page.getByRole("button", { name: "Show keys" });
+    const desktop = await open("desktop@example.org");
+    await button(desktop).click();
+    await desktop.getByRole("dialog", { name: "Keys" }).getByText("Select row").waitFor();
     const page = await open("phone@example.org", PHONE);
     await page.getByText("Ctrl-K, arrow keys and Enter always work.").waitFor();
-    expect(await key(page).count()).toBe(0);
+    expect(await button(page).count()).toBe(0);
   });
 
   test("single-character shortcuts can be turned off in this browser", async () => {

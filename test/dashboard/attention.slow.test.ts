@@ -136,7 +136,6 @@ describeDashboard("items that need attention", (dashboard) => {
         `${reference}Ada Lovelace`,
         expect.stringMatching(/(ago|now)1 failed · nobody there$/),
         "Ada Lovelace",
-        "—",
         "$12.69",
       ]);
     await expect.poll(() => cells("Late pickups")).toContain("Annie Easley+12125550123");

@@ -19,7 +19,7 @@ export const DUE = "Due";
 export interface ShipmentsOfKind {
   /** Heading of the subjects' times. */
   readonly time?: string;
-  /** Whether the shipments are cancelled, and therefore have neither a courier nor actions in common. */
+  /** Whether the shipments are cancelled, and therefore have no actions in common. */
   readonly areCancelled?: boolean;
   /** The action that resolves the problem. */
   readonly step?: (shipment: Shipment) => Step | undefined;
@@ -85,7 +85,7 @@ export function AttentionShipments(props: {
   );
 }
 
-function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]): readonly Column<Row>[] {
+function columnsOf({ time }: ShipmentsOfKind, rows: readonly Row[]): readonly Column<Row>[] {
   const courier: Column<Row> = {
     header: "Courier",
     spare: true,
@@ -126,7 +126,7 @@ function columnsOf({ time, areCancelled }: ShipmentsOfKind, rows: readonly Row[]
         <Contact name={recipientName} phone={recipientPhone} />
       ),
     },
-    ...(areCancelled ? [] : [courier]),
+    ...(rows.some(({ shipment }) => shipment.courier) ? [courier] : []),
     {
       header: "Total",
       align: "end",

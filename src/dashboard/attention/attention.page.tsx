@@ -84,7 +84,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     ...TO_PICK_UP,
     shipments: { time: DUE, step: pickupStep },
     title: "Late pickups",
-    explanation: "These shipments missed their window, or have no window and are too old. Assign or call a courier.",
+    explanation: "These shipments missed their window, or have waited too long. Assign or call a courier.",
   },
   [AttentionKind.DELIVERY_LATE]: {
     ...IN_TRANSIT,

@@ -60,12 +60,7 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
         <div class="stack">
           <CourierFigures courier={courier} />
           <section class="page-part courier-run list-first" aria-label="Run">
-            <header class="list-bar">
-              <h2>Run</h2>
-              <a class="button quiet" href={paths.manifest({}, { courier: id })}>
-                Today’s manifest
-              </a>
-            </header>
+            <h2>Run</h2>
             <ShipmentList
               query={run}
               view={RUN}
@@ -113,7 +108,7 @@ function Note({ courier: { archivedAt, phone, vehicle, figures } }: CourierProps
   return (
     <>
       {archivedAt && <Badge>Archived</Badge>}
-      <p class="own-line minor courier-note">
+      <p class="own-line minor contacts">
         <Phone number={phone} />
         {vehicle && <span>{vehicle}</span>}
         <span>
@@ -154,11 +149,17 @@ function Actions({ courier }: CourierProps) {
   const { id: workspace } = useWorkspace();
   const [isEdited, setEdited] = useState(false);
   const close = () => setEdited(false);
-  if (!useRole("member")) return null;
+  const manifest = (
+    <a class="button" href={paths.manifest({}, { courier: id })}>
+      Today’s manifest
+    </a>
+  );
+  if (!useRole("member")) return manifest;
   return (
     <>
-      <Button onClick={() => setEdited(true)}>Edit</Button>
+      {manifest}
       <More>
+        <Button onClick={() => setEdited(true)}>Edit</Button>
         <RpcButton
           destructive
           button="Archive"

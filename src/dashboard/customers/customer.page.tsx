@@ -57,6 +57,12 @@ export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
       title={({ name }) => name}
       fallbackTitle={`Customer ${number}`}
       missing={`No customer of this workspace has the number ${number}.`}
+      note={({ email, phone }) => (
+        <p class="own-line minor contacts">
+          <a href={`mailto:${email}`}>{email}</a>
+          {phone && <PhoneLink phone={phone} />}
+        </p>
+      )}
       actions={(customer) => <Actions customer={customer} />}
     >
       {(customer) => (
@@ -121,14 +127,13 @@ function CustomerFigures({ customer: { id, figures } }: CustomerProps) {
   );
 }
 
-function Details({ customer }: CustomerProps) {
-  const { email, idNumber, phone, notes, defaultPickup, defaultDropoff } = customer;
+/** Shows the known details that are not in the header. Empty if there are none. */
+function Details({ customer: { idNumber, notes, defaultPickup, defaultDropoff } }: CustomerProps) {
+  if (!(idNumber || notes || defaultPickup || defaultDropoff)) return undefined;
   return (
     <Section title="Details">
       <DescriptionList
         items={[
-          ["Email", <a href={`mailto:${email}`}>{email}</a>],
-          ["Phone", phone && <PhoneLink phone={phone} />],
           ["ID number", idNumber],
           ["Usual pickup", defaultPickup && <AddressText at={defaultPickup} />],
           ["Usual dropoff", defaultDropoff && <AddressText at={defaultDropoff} />],

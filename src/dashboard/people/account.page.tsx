@@ -3,12 +3,13 @@ import { useClient } from "../api/clients.ts";
 import { account, useAccount } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { useRpc } from "../api/use-query.ts";
+import { Button } from "../ui/button.tsx";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton } from "../ui/dialog.tsx";
 import { CheckField, TextField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
-import { KeyList } from "../ui/key-list.tsx";
+import { openKeyList } from "../ui/key-list.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { type Column, ListView, rowActions } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -53,7 +54,7 @@ function Keyboard() {
   return (
     <Section title="Keys">
       <div class="form narrow">
-        {!matchMedia("(pointer: coarse)").matches && <KeyList />}
+        {!matchMedia("(pointer: coarse)").matches && <Button onClick={openKeyList}>Show keys</Button>}
         <CheckField
           name="character_keys"
           label="Use single-character shortcuts in this browser"

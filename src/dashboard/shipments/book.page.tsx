@@ -124,13 +124,13 @@ function BookingForm({ customer, hasSearch }: SearchProps & { readonly customer:
             </div>
           </Section>
           <div>
-            <TimesSection {...{ route, windows, quote }} />
             <Section title="Who">
               <div class="form">
                 <CustomerFields choice={choice} choose={choose} />
                 <RecordFields request={CreateShipmentRequestSchema} />
               </div>
             </Section>
+            <TimesSection {...{ route, windows, quote }} />
           </div>
         </div>
       </Form>

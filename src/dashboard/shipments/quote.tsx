@@ -120,7 +120,7 @@ function Hold({ quote, renew }: { readonly quote: CreateQuoteResponse; readonly 
   }, [quote, renew]);
   return (
     <p class="minor" role="timer">
-      {seconds > 0 ? `This price is valid for ${durationText(seconds)}.` : "This price has expired."}
+      {seconds > 0 ? `Valid for ${durationText(seconds)}` : "This price has expired."}
     </p>
   );
 }

@@ -123,14 +123,16 @@ const COLUMNS = {
     cell: ({ courier, stage, attempts }) => (
       <>
         {courier?.courierId === undefined ? (
-          <Line text={courier?.name} />
+          <Line text={courier?.name ?? "—"} />
         ) : (
           <a class="line" href={paths.courier({ courier: courier.courierId })}>
             {courier.name}
           </a>
         )}
         {attempts.length > 0 ? (
-          <Line text={attemptsText(attempts.length)} />
+          <Line text={attemptsText(attempts.length)}>
+            <span class="late">{attemptsText(attempts.length)}</span>
+          </Line>
         ) : (
           <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
         )}
@@ -256,7 +258,7 @@ function Eta({ dropoffEta, dropoffWindow }: Shipment) {
   return (
     <>
       <Line text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />
-      <span class="line minor">
+      <span class={`line ${eta.getTime() < Date.now() ? "late" : "minor"}`}>
         <Time at={eta} />
       </span>
     </>

@@ -71,13 +71,13 @@ function Shown(props: {
         <ShipmentPayment shipment={shipment} connection={connection} />
         <ProofSection shipment={shipment} />
         <Details shipment={shipment} />
-        <Route {...{ shipment, place }} />
       </div>
       <div>
         <Section title="Price">
           <PriceTable price={shipment} />
         </Section>
         <Happened events={events} />
+        <Route {...{ shipment, place }} />
       </div>
     </div>
   );
