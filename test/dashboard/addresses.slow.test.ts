@@ -31,6 +31,8 @@ describeDashboard(
 
     test("finds and chooses an address with the keyboard, which sets its point", async () => {
       const page = await open();
+      const coordinates = page.locator(".fold summary").first();
+      await expect.poll(() => coordinates.textContent()).toBe("Pickup coordinates not set");
       await tabTo(page, box(page, "Pickup"));
       await page.keyboard.type("12 west", { delay: 20 });
       await options(page).first().waitFor();
@@ -42,6 +44,8 @@ describeDashboard(
       await page.keyboard.press("Enter");
       await expect.poll(() => box(page, "Pickup").inputValue()).toBe(HOUSE);
       await expect.poll(() => latitude(page, "pickup")).toBe("40.755");
+      await expect.poll(() => coordinates.textContent()).toMatch(/^Pickup coordinates 40\.75500, -73\.\d{5}$/);
+      expect(await page.getByLabel("Pickup latitude").isVisible()).toBe(false);
       await expect.poll(() => box(page, "Pickup").getAttribute("aria-expanded")).toBe("false");
       // Escape closes the list and keeps the typed text. Enter does not submit the form.
       await tabTo(page, box(page, "Dropoff"));

@@ -137,7 +137,12 @@ describeDashboard("items that need attention", (dashboard) => {
         expect.stringMatching(/(ago|now)1 failed · nobody there$/),
         "Ada Lovelace",
         "$12.69",
+        "Assign courier",
       ]);
+    await data(as.setCourier({ shipment: reference, name: "Ada Byron" }));
+    await rowsOf(page, "Failed attempts").getByRole("button", { name: "Change courier" }).click();
+    await page.getByRole("dialog", { name: `Assign courier: ${reference}` }).waitFor();
+    await page.keyboard.press("Escape");
     await expect.poll(() => cells("Late pickups")).toContain("Annie Easley+12125550123");
     await expect.poll(() => cells("Late deliveries")).toContainEqual(expect.stringMatching(/^Late \d+ \w+/));
     await page.getByRole("navigation", { name: "Groups" }).getByRole("link", { name: "Failed attempts 1" }).click();
@@ -157,6 +162,16 @@ describeDashboard("items that need attention", (dashboard) => {
     await pressInDialog(page, "Mark as picked up");
     await expect.poll(() => rowsOf(page, "Late deliveries").count()).toBe(3);
     await expect.poll(() => rowsOf(page, "Late pickups").count()).toBe(0);
+  });
+
+  test("late pickups can be recorded in a workspace without couriers", async () => {
+    const own = await dashboard.service.addWorkspace();
+    await bookAnd(dashboard.service, own.apiKey, ["pay"]);
+    await makeLate(own);
+    const page = await openAsMember(dashboard, "/attention", { workspace: own });
+    await rowsOf(page, "Late pickups").getByRole("button", { name: "Mark as picked up" }).click();
+    await pressInDialog(page, "Mark as picked up");
+    await rowsOf(page, "Late deliveries").waitFor();
   });
 
   test("disputed and unassigned payments name the courier and the reason, without a time", async () => {

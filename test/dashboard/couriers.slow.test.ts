@@ -103,15 +103,17 @@ describeDashboard(
       const tops = () =>
         page.locator(".figures > div").evaluateAll((all) => all.map((it) => it.getBoundingClientRect().top));
       await expect.poll(async () => new Set(await tops()).size).toBe(1);
-      await page.setViewportSize({ width: 1280, height: 720 });
+      await page.setViewportSize({ width: 1024, height: 720 });
       await page.goBack();
       const link = await page.getByRole("link", { name: "Grace Hopper" }).elementHandle();
       await link!.focus();
+      const place = await link!.boundingBox();
       expect(await page.locator(".beside").count()).toBe(0);
       await as.reportPlaces({ places: [{ shipment: second, lat: 40.7, lng: -73.98 }] });
       const location = page.getByRole("button", { name: "Ada Byron" });
       await expect.poll(() => location.textContent()).toBe("AB");
-      // The map appears beside the same table, which keeps the focus.
+      // The map appears below the same table, which keeps its place and the focus.
+      expect(await link!.boundingBox()).toEqual(place);
       expect(await link!.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
       await location.click();
       await page.getByText("3 left, seen").waitFor();
@@ -136,8 +138,10 @@ describeDashboard(
       );
       await as.assignCourier({ courier, shipments: [{ shipment: first, sequence: 4 }] });
       const page = await open(workspace, `/shipments/${second}`);
+      const button = page.getByRole("button", { name: "Assign courier", exact: true });
+      await button.waitFor();
       const { release, calls } = await holdBack(page, "ListCouriers");
-      await page.getByRole("button", { name: "Assign courier", exact: true }).click();
+      await button.click();
       await page.getByRole("dialog").getByText("Loading couriers").waitFor();
       release();
       await page.getByLabel("Courier", { exact: true }).waitFor();

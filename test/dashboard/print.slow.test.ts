@@ -77,6 +77,17 @@ describeDashboard("exports and printed pages", (dashboard) => {
     expect(await print.isDisabled()).toBe(true);
     release();
     await expect.poll(() => print.isDisabled()).toBe(false);
+    // A reconnect reloads the sheet, which stays complete.
+    await page.context().setOffline(true);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText("This page reconnects automatically").waitFor();
+    const again = await holdBack(page, "FindZones");
+    const reloaded = page.waitForResponse("**/GetShipment");
+    await page.context().setOffline(false);
+    await Promise.all([reloaded, again.requested]);
+    expect(await label.locator("dd").first().innerText()).toBe("Kings");
+    expect(await print.isDisabled()).toBe(false);
+    again.release();
     await expect
       .poll(async () => (await label.innerText()).replace(/\n+/g, "\n"))
       .toBe(

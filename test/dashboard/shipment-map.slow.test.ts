@@ -175,6 +175,30 @@ describeDashboard("the shipment map", (dashboard) => {
     await page.getByRole("application", { name: /^Dropoff locations/ }).waitFor();
   });
 
+  test("shows the color of the longest delay on marks and clusters, and the delay on cards", async () => {
+    const { own, references } = await addBooked([PICKUPS[0], PICKUPS[1], PICKUPS[5]]);
+    for (const [reference, age] of [
+      [references[0], "3 days"],
+      [references[2], "5 hours"],
+    ] as const) {
+      await takeStep(dashboard.service, own.apiKey, reference!, "pay");
+      await dashboard.service.app.em.execute(
+        "update shipment set created_at = now() - ?::interval where workspace_id = ? and reference = ?",
+        [age, own.id, reference],
+      );
+    }
+    const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
+    await expect.poll(() => names(page)).toEqual(["2 shipments", references[2]]);
+    await expect
+      .poll(() => marks(page).evaluateAll((found) => found.map((it) => it.className.split(" ").at(-1))))
+      .toEqual(["bad", "attention"]);
+    await page.getByRole("button", { name: references[2]! }).click();
+    await page
+      .getByRole("region", { name: references[2]! })
+      .getByText(/^Late 1 hr$/)
+      .waitFor();
+  });
+
   test("shows shipments at one location on one card, with links to their pages and back", async () => {
     const { own, references } = await addBooked();
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });

@@ -85,8 +85,8 @@ describeDashboard(
       setup.stripe.pay(sessionOf(setup.stripe, workspace.account, reference));
       await expect.poll(() => badges(page)).toEqual(["To pick up"]);
       await expect.poll(() => fact(page, "Paid").innerText()).toBe("Paid\n$12.69");
-      const ofMenu = ["Mark as picked up", "Record attempt", "Cancel shipment"];
-      await expect.poll(() => actions(page)).toEqual(["Assign courier", ...ofMenu]);
+      const ofMenu = ["Assign courier", "Record attempt", "Cancel shipment"];
+      await expect.poll(() => actions(page)).toEqual(["Mark as picked up", ...ofMenu]);
       await expectWellShown(page, "payment-paid");
     });
 

@@ -178,7 +178,7 @@ describeDashboard("shipments", (dashboard) => {
         "",
         "ASAP Waiting 1 min",
         shipment,
-        "Grace Hopper95 Prospect Park West, Brooklyn Kings",
+        "Grace Hopper Kings95 Prospect Park West, Brooklyn",
         "Ada Byron1 failed attempt",
         expect.stringMatching(/^\d+:\d\d [AP]Min 2 hr\.$/),
       ];
@@ -212,6 +212,19 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(delays).toEqual(["2 hr"]);
       await page.getByRole("link", { name: shipment }).click();
       await page.locator(".stop", { hasText: /Late 2 hrExpected .* \(1 hr\. ago\)/ }).waitFor();
+    });
+
+    test("shows the delay of the dropoff before a pickup without a window", async () => {
+      const own = await dashboard.service.addWorkspace();
+      const { reference } = await bookAnd(dashboard.service, own.apiKey, ["pay"]);
+      await dashboard.service.app.em.execute(
+        `update shipment set windows = jsonb_build_object('pickup', null, 'dropoff', jsonb_build_object(
+          'start', now() - interval '210 min', 'end', now() - interval '150 min', 'timeZone', 'UTC', 'feeMinor', 0))
+        where reference = ?`,
+        [reference],
+      );
+      const page = await openAsMember(dashboard, "/shipments?status=2", { workspace: own });
+      await expect.poll(() => rows(page).first().getByRole("cell").nth(1).textContent()).toBe("ASAP Late 2 hr");
     });
 
     test("is sorted with the keyboard, with more options in a queue", async () => {
@@ -324,6 +337,8 @@ describeDashboard("shipments", (dashboard) => {
       await page.getByText("No shipments to pay").waitFor();
       expect((await saved.boundingBox())!.x).toBe(left);
       await page.goto(`/w/${own.id}/shipments?status=1&order_by=total+desc&page_token=&days=today`);
+      await page.locator(".chip").waitFor();
+      expect((await saved.boundingBox())!.x).toBe(left);
       await press("Save view");
       await typeName("Due today");
       await page.getByText("Saved: Due today").waitFor();
@@ -522,7 +537,7 @@ describeDashboard("shipments", (dashboard) => {
         );
       expect(await page.locator(".page-header .own-line").innerText()).toBe("Ada Lovelace · $12.69 · order 7");
       const facts = await page.locator("dl").allInnerTexts();
-      for (const fact of ["2.5 kg", "ada@example.org", "gate"]) {
+      for (const fact of ["ada@example.org", "gate"]) {
         expect(facts.join("\n")).toContain(fact);
       }
       await expect

@@ -4,13 +4,13 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useRole } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { SelectionBar, useActs } from "../shipments/selection.tsx";
-import type { Step } from "../shipments/step.ts";
+import { labelOf, type Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { type Column, Line, rowActions, Table, type TableProps } from "../ui/table.tsx";
 import { Money, Phone, Time } from "../ui/values.tsx";
 import { TimeNote } from "./attention-list.tsx";
-import { Late, useDelay } from "../shipments/lateness.tsx";
+import { Late, useDelayOf } from "../shipments/lateness.tsx";
 
 /** Heading of a column of deadlines. Its cells show the delay after the deadline. */
 export const DUE = "Due";
@@ -22,7 +22,7 @@ export interface ShipmentsOfKind {
   /** Whether the shipments are cancelled, and therefore have no actions in common. */
   readonly areCancelled?: boolean;
   /** The action that resolves the problem. */
-  readonly step?: (shipment: Shipment) => Step | undefined;
+  readonly step?: (shipment: Shipment, hasCouriers: boolean) => Step;
 }
 
 interface Row extends AttentionSubject {
@@ -60,22 +60,23 @@ export function AttentionShipments(props: {
   readonly of: ShipmentsOfKind;
   readonly subjects: readonly AttentionSubject[];
   readonly selection: TableProps<Row>["selection"];
+  /** Whether the workspace has couriers. */
+  readonly hasCouriers: boolean;
 }) {
-  const { label, of, selection } = props;
+  const { label, of, selection, hasCouriers } = props;
   const rows = props.subjects.filter(hasShipment);
   const mayChange = useRole("member");
   const [open, setOpen] = useState<{ readonly step: Step; readonly shipment: Shipment }>();
-  const hasSteps = mayChange && rows.some(({ shipment }) => of.step?.(shipment));
   const act = rowActions<Row>(({ shipment }) => {
-    const step = of.step?.(shipment);
-    return step && <Button onClick={() => setOpen({ step, shipment })}>{step}</Button>;
+    const step = of.step!(shipment, hasCouriers);
+    return <Button onClick={() => setOpen({ step, shipment })}>{labelOf(step, shipment)}</Button>;
   });
   return (
     <>
       <Table
         label={label}
         isList
-        columns={[...columnsOf(of, rows), ...(hasSteps ? [act] : [])]}
+        columns={[...columnsOf(of, rows), ...(mayChange && of.step ? [act] : [])]}
         rows={rows}
         href={({ id }) => paths.shipment({ reference: id })}
         selection={mayChange && !of.areCancelled ? selection : undefined}
@@ -138,7 +139,7 @@ function columnsOf({ time }: ShipmentsOfKind, rows: readonly Row[]): readonly Co
 
 /** Shows how late a shipment is or will be, or its deadline if it is not late yet. */
 function Due({ at, shipment }: Pick<Row, "at" | "shipment">) {
-  const delay = useDelay(shipment);
+  const delay = useDelayOf()(shipment);
   return delay ? <Late delay={delay} /> : <TimeNote what="Due" at={at} />;
 }
 

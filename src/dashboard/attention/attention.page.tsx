@@ -4,6 +4,7 @@ import {
   BookingBlocker,
   type AttentionSubject,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
@@ -25,11 +26,13 @@ export function AttentionPage() {
   const { data, reload } = useContext(AttentionQuery)!;
   useLive(reload);
   const { bar, selection } = useAttentionSelection(data?.ofWorkspace ?? []);
+  const couriers = useRpc(CourierService.method.listCouriers, { pageSize: 1 });
+  const hasCouriers = couriers.data?.data.length !== 0;
   return (
     <AttentionList
       otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."
       kindsOf={({ ofWorkspace }) => ofWorkspace}
-      groupOf={(kind) => groupOf(kind, selection)}
+      groupOf={(kind) => groupOf(kind, { selection, hasCouriers })}
       bar={bar}
     />
   );
@@ -110,12 +113,10 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.ATTEMPTS_FAILED]: {
     ...IN_TRANSIT,
-    shipments: {
-      time: "Last attempt",
-      step: ({ status }) => (status === ShipmentStatus.AWAITING_PICKUP ? "Assign courier" : undefined),
-    },
+    shipments: { time: "Last attempt", step: () => "Assign courier" },
     title: "Failed attempts",
-    explanation: "Call the recipient and agree on another time, or return the shipment from its page.",
+    explanation:
+      "Call the recipient and agree on another time, change the courier, or return the shipment from its page.",
   },
   [AttentionKind.PIN_LOCKED]: {
     ...IN_TRANSIT,
@@ -158,7 +159,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
 
 function groupOf(
   { kind, count, subjects }: Kind<AttentionKind, AttentionSubject>,
-  selection: ReturnType<typeof useAttentionSelection>["selection"],
+  shown: Pick<Parameters<typeof AttentionShipments>[0], "selection" | "hasCouriers">,
 ) {
   if (kind === AttentionKind.TARIFF || kind === AttentionKind.PAYMENT_PROVIDER) {
     return blocked(kind === AttentionKind.TARIFF);
@@ -168,7 +169,7 @@ function groupOf(
   return {
     ...text,
     all: text.all(),
-    rows: text.shipments && <AttentionShipments label={text.title} of={text.shipments} {...{ subjects, selection }} />,
+    rows: text.shipments && <AttentionShipments label={text.title} of={text.shipments} {...{ subjects, ...shown }} />,
     sum: kind === AttentionKind.REFUND_DUE && <RefundSum count={count} />,
     action: text.forAll && <ForAll act={text.forAll} named={subjects.map(({ id }) => id)} />,
   };

@@ -21,7 +21,7 @@ export function CouriersMap({ couriers }: { readonly couriers: readonly CourierP
       inView={inView}
       nameOf={({ count, members }) => (count === 1 ? members()[0]!.name : `${numberText(count)} couriers`)}
       textOf={({ name }) => initialsOf(name)}
-      colorOf={({ figures }) => (figures!.late > 0 ? "attention" : "active")}
+      colorOf={(members) => (members.some(({ figures }) => figures!.late > 0) ? "attention" : "active")}
       card={(members) => (
         <ul>
           {members.map(({ id, name, figures }) => (

@@ -8,14 +8,23 @@ import { useLocation } from "../routes/router.ts";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
-import { type Column, ListView, ORDER_BY, useList } from "../ui/table.tsx";
+import { type Column, Line, ListView, ORDER_BY, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { Awaited, Spend } from "../ui/spend.tsx";
 
 const COLUMNS: readonly Column<Customer>[] = [
   { header: "Name", selfEvident: true, clips: true, orders: ["name", "name desc"], cell: ({ name }) => name },
-  { header: "Email", selfEvident: true, clips: true, cell: ({ email }) => email },
-  { header: "Phone", cell: ({ phone }) => phone },
+  {
+    header: "Email",
+    selfEvident: true,
+    clips: true,
+    cell: ({ email, phone }) => (
+      <>
+        <Line text={email} />
+        <Line isMinor text={phone} />
+      </>
+    ),
+  },
   { header: "Shipments", align: "end", cell: ({ figures }) => numberText(Number(figures?.shipments ?? 0)) },
   {
     header: "Last booking",
@@ -28,7 +37,7 @@ const COLUMNS: readonly Column<Customer>[] = [
     orders: ["paid desc", "paid"],
     cell: ({ figures: { revenue = [] } = {} }) => (
       <>
-        <Spend revenue={revenue} />
+        <Spend revenue={revenue} orElse="" />
         <span class="line minor">
           <Awaited revenue={revenue} />
         </span>
@@ -40,25 +49,24 @@ const COLUMNS: readonly Column<Customer>[] = [
 /** Events that change a customer's figures. */
 const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
-/** Reload interval of lists ordered by a figure, in milliseconds. The order can be 20 seconds older than the figures. */
+/** Reload interval, in milliseconds. An order by figures can be 20 seconds older than the figures. */
 const REPEAT_MS = 20_000;
 
 const FILTERS = { text: { label: "Find customers", placeholder: "Name, email, phone or note" } } as const;
 
-const NEWEST = "created_at desc";
+const LAST_BOOKED = "last_booked_at desc";
 const ORDERS = COLUMNS.flatMap(({ orders = [] }) => orders);
 
 export function CustomersPage() {
   const { query } = useLocation();
   const { text } = filterValues(query, FILTERS);
   const orderName = query.get(ORDER_BY) ?? "";
-  // Search results have their own order.
-  const by = ORDERS.includes(orderName) && !text ? orderName : NEWEST;
-  const order = { by, usual: NEWEST, allows: () => !text };
+  const by = ORDERS.includes(orderName) ? orderName : LAST_BOOKED;
   const list = useList(CustomerService.method.listCustomers, { text: text || undefined, orderBy: by, figures: true });
-  const isByFigure = /^(last_booked_at|paid)\b/.test(by);
+  // Search results have their own order.
+  const order = text ? undefined : { by, usual: LAST_BOOKED, allows: () => true };
   useLive(list.reload, ({ type }) => CHANGES_FIGURES.test(type));
-  useRepeat(isByFigure ? list.reload : undefined, REPEAT_MS);
+  useRepeat(list.reload, REPEAT_MS);
   return (
     <Page title="Customers">
       <Filters fields={FILTERS} />

@@ -22,8 +22,8 @@ interface ClusterMapProps<T> {
   readonly nameOf: (cluster: Cluster<T>) => string;
   /** Returns the text on a single mark. Counts of clusters then begin with a sign that tells them from these texts. */
   readonly textOf?: (member: T) => string | number | undefined;
-  /** Returns the color of a single mark. Clusters use the map's color. */
-  readonly colorOf: (member: T) => Tone;
+  /** Returns the color of a mark or cluster, or `undefined` for the map's color. */
+  readonly colorOf: (members: readonly T[]) => Tone | undefined;
   /** Called to open a single mark. If omitted, the mark's card is shown. */
   readonly open?: ((member: T) => void) | undefined;
   /** Renders the card of the marks at one point. `members` is cut off if there are many. */
@@ -77,7 +77,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
             cluster={cluster}
             name={props.nameOf(cluster)}
             text={textOn(cluster, props.textOf)}
-            colour={cluster.count === 1 ? props.colorOf(cluster.members()[0]!) : ""}
+            colour={props.colorOf(cluster.members(Infinity))}
             isReached={focus.isReached(cluster, i)}
             isOpen={isOnePoint(cluster) ? cluster === open : undefined}
             choose={() => choose(cluster)}
@@ -123,7 +123,7 @@ function MarkButton(props: {
   readonly cluster: Cluster<unknown>;
   readonly name: string;
   readonly text: string | number | undefined;
-  readonly colour: Tone | "";
+  readonly colour: Tone | undefined;
   readonly isReached: boolean;
   /** Whether the mark's card is open, or `undefined` if there is no card. */
   readonly isOpen: boolean | undefined;
@@ -134,7 +134,7 @@ function MarkButton(props: {
     <li data-lat={lat} data-lng={lng}>
       <button
         type="button"
-        class={`mark size-${Math.min(String(props.text ?? "").length, 4)} ${props.colour}`}
+        class={`mark size-${Math.min(String(props.text ?? "").length, 4)} ${props.colour ?? ""}`}
         data-key={key}
         data-own-keys
         tabIndex={props.isReached ? 0 : -1}

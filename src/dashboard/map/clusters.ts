@@ -13,8 +13,8 @@ export interface Cluster<T> extends LatLng {
   /** Unique key within a part of the world: the key of its last mark, because new marks come first. */
   readonly key: string;
   readonly count: number;
-  /** Returns its marks, up to `NAMED`. */
-  members(): readonly T[];
+  /** Returns its marks, by default up to `NAMED`. */
+  members(limit?: number): readonly T[];
   /** Returns the side length of the world, in pixels, at which the marks separate. `undefined` if never. */
   worldSize(): number | undefined;
 }
@@ -61,7 +61,7 @@ export function createClusters<T>(marks: readonly Mark<T>[]): (part: WorldPart) 
           return { lat, lng, key, count: 1, members: () => [of(at)], worldSize: () => undefined };
         }
         const { cluster_id: id, point_count: count } = properties;
-        const members = () => index.getLeaves(id, NAMED).map((leaf) => of(leaf.properties!.at));
+        const members = (limit = NAMED) => index.getLeaves(id, limit).map((leaf) => of(leaf.properties!.at));
         return { lat, lng, key, count, members, worldSize: () => sizeApart(id) };
       })
       .toSorted((one, other) => other.count - one.count);

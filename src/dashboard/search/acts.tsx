@@ -76,6 +76,7 @@ export async function shipmentActs(
   const { primary, others, isEditable, isCancellable } = stepsOf(shipment, {
     hasTimes: (pickupWindow ?? dropoffWindow) !== undefined,
     isOnline: isPaidOnline({ shipment, connection }),
+    hasCouriers: true,
   });
   const hitOf = (step: Step): Hit => ({
     label: STEP_PHRASES[step](reference),

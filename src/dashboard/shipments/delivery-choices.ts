@@ -3,7 +3,7 @@ import { DropoffHandover, UndeliverableAction } from "../../../gen/shipments/v1/
 
 export const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
   [DeliveryStage.UNSPECIFIED]: undefined,
-  [DeliveryStage.ASSIGNED]: "On the way to pickup",
+  [DeliveryStage.ASSIGNED]: "On the way",
   [DeliveryStage.AT_PICKUP]: "At pickup",
   [DeliveryStage.AT_DROPOFF]: "At dropoff",
 };

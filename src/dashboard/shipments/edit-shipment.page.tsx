@@ -15,7 +15,7 @@ import { RequestFields } from "../ui/request-fields.tsx";
 import { Money } from "../ui/values.tsx";
 import { Quote, TimesSection, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
-import { outsideOf, ROUTE_FIELDS, routeOf, routeTextOf, type RouteText } from "./route.ts";
+import { outsideOf, ROUTE_FIELDS, routeOf, routeTextOf } from "./route.ts";
 import { RecordFields, recordOf } from "./record-fields.tsx";
 import { metadataOf } from "./record-rows.tsx";
 import { useWindows, windowChanges } from "./use-windows.ts";
@@ -78,7 +78,8 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
   const isPending = from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
   const [route, setRoute] = useState(() => routeTextOf(from));
   const booked = useMemo(() => bookedWindows(from), [from]);
-  const isMoved = !isRouteOf(from, route);
+  const bookedRoute = routeTextOf(from);
+  const isMoved = ROUTE_FIELDS.some((name) => route[name] !== bookedRoute[name]);
   const windows = useWindows(route, { isWanted: isPending && isMoved, booked });
   const quote = useQuote(route, windows, isMoved);
   // Times that the form did not show stay unchanged.
@@ -91,9 +92,9 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
       reword={windows.reword}
       bar={isMoved ? <Quote query={quote} windows={windows} /> : <OldPrice {...from} />}
     >
-      <div class="columns">
+      <div class={isPending ? "columns" : "stack"}>
         <Section title="Route">
-          <div class="form">
+          <div class={isPending ? "form" : "route-end"}>
             {isPending ? (
               <RouteFields
                 route={route}
@@ -134,7 +135,8 @@ function changesOf(form: FormData, from: Shipment, { clear = [], ...moved }: Mov
     ...record,
     ...moved,
     clear: record.items.length > 0 ? clear : [...clear, "items"],
-    metadata: { ...blanks(from.metadata), ...metadataOf(form) },
+    // The service removes blank entries.
+    metadata: { ...Object.fromEntries(Object.keys(from.metadata).map((name) => [name, ""])), ...metadataOf(form) },
   };
 }
 
@@ -144,14 +146,4 @@ function OldPrice({ total, currency }: Shipment) {
       It costs <Money amount={total} currency={currency} />.
     </p>
   );
-}
-
-function isRouteOf(shipment: Shipment, route: RouteText): boolean {
-  const booked = routeTextOf(shipment);
-  return ROUTE_FIELDS.every((name) => route[name] === booked[name]);
-}
-
-/** Returns every metadata entry with a blank text. The service removes blank entries. */
-function blanks(notes: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.keys(notes).map((name) => [name, ""]));
 }

@@ -3,6 +3,7 @@ import { DeliveryStage } from "../../../gen/shipments/v1/courier_pb.js";
 import { type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { type End, ENDS } from "./route.ts";
 import { useWorkspace } from "../api/session.ts";
+import type { Tone } from "../ui/description-list.tsx";
 import { dateOf, spanText } from "../ui/format.ts";
 import { useNow } from "../ui/values.tsx";
 import { windowOf } from "./windows.ts";
@@ -27,22 +28,24 @@ export function isAhead(end: End, { status }: Shipment): boolean {
 }
 
 /**
- * Returns how late a shipment is or will be. Its deadlines are the ends of its windows. Without windows, it must not
- * exceed the maximum age. `undefined` if it is not late. `GetAttention` applies the same rule.
+ * Returns a function that returns how late a shipment is or will be. Its deadlines are the ends of its windows. Without
+ * windows, it must not exceed the maximum age. `undefined` if it is not late. `GetAttention` applies the same rule.
  */
-export function useDelay(shipment: Shipment): Delay | undefined {
+export function useDelayOf() {
   const now = useNow();
   const { lateAfterMinutes } = useWorkspace();
-  const { createdAt, pickupWindow, dropoffWindow } = shipment;
-  const maxAge = new Date(Number(timestampDate(createdAt!)) + lateAfterMinutes * 60_000);
-  const missed = ENDS.flatMap((end) => {
-    const window = shipment[`${end}Window` as const];
-    const due = window ? windowOf(window).end : (pickupWindow ?? dropoffWindow) ? undefined : maxAge;
-    const eta = window && etaAt(end, shipment);
-    const at = eta && eta > now ? eta : now;
-    return isAhead(end, shipment) && due && at > due ? [{ end, due, at }] : [];
-  });
-  return missed.toSorted((one, other) => Number(one.due) - Number(other.due))[0];
+  return (shipment: Shipment): Delay | undefined => {
+    const { createdAt, pickupWindow, dropoffWindow } = shipment;
+    const maxAge = new Date(Number(timestampDate(createdAt!)) + lateAfterMinutes * 60_000);
+    const missed = ENDS.flatMap((end) => {
+      const window = shipment[`${end}Window` as const];
+      const due = window ? windowOf(window).end : (pickupWindow ?? dropoffWindow) ? undefined : maxAge;
+      const eta = window && etaAt(end, shipment);
+      const at = eta && eta > now ? eta : now;
+      return isAhead(end, shipment) && due && at > due ? [{ end, due, at }] : [];
+    });
+    return missed.toSorted((one, other) => Number(one.due) - Number(other.due))[0];
+  };
 }
 
 /** Returns the expected arrival, `undefined` after the arrival or if unknown. */
@@ -54,18 +57,25 @@ function etaAt(end: End, shipment: Shipment): Date | undefined {
 
 const DAY_MS = 86_400_000;
 
-/** Returns the color of a duration: amber for a delay below one day, red from one day. */
-function lateClass({ due, at }: Delay): string {
-  return Number(at) - Number(due) >= DAY_MS ? "late long" : "late";
+/** Returns the color of a delay: amber below one day, red from one day. */
+export function toneOf({ due, at }: Delay): Tone {
+  return Number(at) - Number(due) >= DAY_MS ? "bad" : "attention";
 }
 
 /** Shows a delay, such as "Late 2 days". Only the duration is colored. */
 export function Late({ delay }: { readonly delay: Delay }) {
   return (
     <>
-      Late <span class={lateClass(delay)}>{spanText(delay.due, delay.at)}</span>
+      Late <span class={`late ${toneOf(delay)}`}>{spanText(delay.due, delay.at)}</span>
     </>
   );
+}
+
+/** Shows the delay at the pickup or dropoff. Before the pickup, shows a delay of the dropoff too. */
+export function NextLateness({ end, shipment }: Parameters<typeof Lateness>[0]) {
+  const delay = useDelayOf()(shipment);
+  const isLater = end === "pickup" && delay?.end === "dropoff" && isAhead(end, shipment);
+  return isLater ? <Late delay={delay} /> : <Lateness {...{ end, shipment }} />;
 }
 
 /**
@@ -74,13 +84,13 @@ export function Late({ delay }: { readonly delay: Delay }) {
  */
 export function Lateness({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
   const now = useNow();
-  const missed = useDelay(shipment);
+  const missed = useDelayOf()(shipment);
   const delay = missed?.end === end ? missed : undefined;
   if (shipment[`${end}Window` as const] !== undefined) return delay ? <Late delay={delay} /> : null;
   if (!isAhead(end, shipment)) return null;
   return (
     <>
-      Waiting <span class={delay && lateClass(delay)}>{spanText(dateOf(shipment.createdAt!), now)}</span>
+      Waiting <span class={delay && `late ${toneOf(delay)}`}>{spanText(dateOf(shipment.createdAt!), now)}</span>
     </>
   );
 }

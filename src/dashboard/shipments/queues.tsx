@@ -107,10 +107,6 @@ function isUnfiltered(query: URLSearchParams): boolean {
   return NAMES.every((name) => !query.get(name));
 }
 
-function isOwn({ name, sharedBy }: SavedFilter, label: string): boolean {
-  return sharedBy === undefined && name === label;
-}
-
 /** Links to the queues with their counts. A link keeps the other filters but not order and columns. */
 export function Queues(props: {
   readonly view: View;
@@ -123,7 +119,8 @@ export function Queues(props: {
   for (const name of [...NAMES, ...ARRANGED, ...Object.keys(FIRST_PAGE)]) delete others[name];
   const isAll = isUnfiltered(query);
   const arrangementOf = ({ label }: View) => {
-    const savedQuery = new URLSearchParams(saved?.find((it) => isOwn(it, label))?.query);
+    const own = saved?.find(({ name, sharedBy }) => sharedBy === undefined && name === label);
+    const savedQuery = new URLSearchParams(own?.query);
     return Object.fromEntries(ARRANGED.map((name) => [name, savedQuery.get(name) ?? undefined]));
   };
   return (
@@ -139,13 +136,8 @@ export function Queues(props: {
   );
 }
 
-/** Shows the number of shipments in a queue, in color if the queue lists failures. */
-function Count(props: {
-  readonly queue: Queue;
-  /** The count, or `undefined` while unknown. Its space is reserved. */
-  readonly count: ShipmentCount | undefined;
-}) {
-  const { queue, count } = props;
+/** Shows the number of shipments in a queue, in color if the queue lists failures. Reserves its space while unknown. */
+function Count({ queue, count }: { readonly queue: Queue; readonly count: ShipmentCount | undefined }) {
   const isBad = queue === "failed" && count !== undefined && count.count > 0;
   return <span class={isBad ? "count bad" : "count"}>{count && countedText(count)}</span>;
 }
@@ -197,8 +189,6 @@ export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>
   );
 }
 
-const { listSavedFilters } = AccountService.method;
-
 /** Query parameters that are not part of a saved view. */
 const OF_NO_VIEW: ReadonlySet<string> = new Set([...Object.keys(FIRST_PAGE), "view", "end"]);
 
@@ -218,7 +208,7 @@ export function filtersText(query: URLSearchParams): string {
 /** Loads the workspace's views that the user saved or others shared. */
 export function useSavedViews(): readonly SavedFilter[] | undefined {
   const { live } = useWorkspace();
-  return useRpc(listSavedFilters, { workspace: live }).data?.data;
+  return useRpc(AccountService.method.listSavedFilters, { workspace: live }).data?.data;
 }
 
 /** Menu of saved views. The current list can be saved, and views can be shared, renamed and deleted. */
@@ -229,7 +219,7 @@ export function SavedViews(props: { readonly view: View; readonly saved: readonl
   const current = saved?.find((it) => it.query === text);
   // Render the button before the views load, so that the layout does not shift.
   return (
-    <Menu label={<SavedLabel name={current?.name} mayBeNamed={text !== viewText(new URLSearchParams(view.filters))} />}>
+    <Menu label={<span class="saved-name">Saved{current && `: ${current.name}`}</span>}>
       {saved?.length === 0 && text === "" && <p class="minor">No saved views. Filter the list to save a view of it.</p>}
       <nav class="quick-days" aria-label="Saved views">
         {saved?.map((it) => (
@@ -257,9 +247,4 @@ function isArranged(view: View, query: URLSearchParams, text: string): boolean {
     (view.queue !== undefined || isUnfiltered(query)) &&
     [...new URLSearchParams(text).keys()].every((name) => [...NAMES, ...ARRANGED].includes(name))
   );
-}
-
-/** The menu's label. Its width does not change when the views load. Phones have no room for a name. */
-function SavedLabel({ name, mayBeNamed }: { readonly name: string | undefined; readonly mayBeNamed: boolean }) {
-  return <span class={mayBeNamed ? "saved-name" : undefined}>Saved{name !== undefined && `: ${name}`}</span>;
 }

@@ -11,6 +11,8 @@ import "./shipments.css";
 
 const LABELS: Readonly<Record<End, string>> = { pickup: "Pickup", dropoff: "Dropoff" };
 
+const MAX_RECENT = 5;
+
 const CLICK = matchMedia("(pointer: coarse)").matches ? "Tap" : "Click";
 
 const OTHER: Readonly<Record<End, End>> = { pickup: "dropoff", dropoff: "pickup" };
@@ -40,11 +42,14 @@ interface EndAddress {
  * sets and moves both points. Addresses are not part of the request.
  */
 export function RouteFields(props: Props) {
-  const { route, change, hasSearch, outside } = props;
+  const { route, change, customer, hasSearch, outside } = props;
   const ends = useEnds(props);
   const { picked, pick, focus } = usePicked(route, ends.choose);
   const hint = picked && `${CLICK} the map to set the ${picked}`;
-  const recent = useRecent(props.customer);
+  const recent = useRpc(
+    AddressService.method.listRecentAddresses,
+    customer === undefined ? undefined : { customer, limit: MAX_RECENT },
+  );
   return (
     <>
       {ENDS.map((end) => (
@@ -57,12 +62,12 @@ export function RouteFields(props: Props) {
             credit={ends.addresses[end].credit}
             point={pointOf(route, end)}
             near={pointOf(route, OTHER[end])}
-            recent={recent}
+            recent={recent.data?.data ?? []}
             hasSearch={hasSearch}
             type={(text) => ends.put(end, text, true)}
             choose={(point, address) => void ends.choose(end, point, address)}
           />
-          <Degrees {...{ end, route, change }} />
+          <Degrees {...{ end, route, change, hasSearch }} />
           {outside[end] && (
             <p class="far" role="status">
               {LABELS[end]} is {outside[end]} outside the coverage zones.
@@ -112,28 +117,33 @@ function usePicked(route: RouteText, choose: ReturnType<typeof useEnds>["choose"
   return { picked, pick, focus };
 }
 
-/** Coordinate fields of a pickup or dropoff, collapsed because addresses and the map also set them. */
-function Degrees({ end, route, change }: Pick<Props, "route" | "change"> & { readonly end: End }) {
+/** Coordinate fields of a pickup or dropoff, collapsed if addresses also set them. */
+function Degrees(props: Pick<Props, "route" | "change" | "hasSearch"> & { readonly end: End }) {
+  const { end, route, change, hasSearch } = props;
   const point = pointOf(route, end);
   const summary = (
     <>
       {LABELS[end]} coordinates <span class="minor">{point ? pointText(point) : "not set"}</span>
     </>
   );
+  const fields = (
+    <div class="field-row">
+      {(["lat", "lng"] as const).map((field) => (
+        <TextField
+          key={field}
+          name={`${end}_${field}`}
+          label={`${LABELS[end]} ${field === "lat" ? "latitude" : "longitude"}`}
+          numeric
+          value={route[`${end}_${field}`]}
+          onInput={(text) => change(typed(end, field, text))}
+        />
+      ))}
+    </div>
+  );
+  if (!hasSearch) return fields;
   return (
     <Fold summary={summary} names={new RegExp(`^${end}_l(at|ng)$`)}>
-      <div class="field-row">
-        {(["lat", "lng"] as const).map((field) => (
-          <TextField
-            key={field}
-            name={`${end}_${field}`}
-            label={`${LABELS[end]} ${field === "lat" ? "latitude" : "longitude"}`}
-            numeric
-            value={route[`${end}_${field}`]}
-            onInput={(text) => change(typed(end, field, text))}
-          />
-        ))}
-      </div>
+      {fields}
     </Fold>
   );
 }
@@ -164,14 +174,4 @@ function useEnds({ change, addresses: first, hasSearch }: Props) {
       });
     },
   };
-}
-
-const MAX_RECENT = 5;
-
-function useRecent(customer: bigint | undefined) {
-  const { data } = useRpc(
-    AddressService.method.listRecentAddresses,
-    customer === undefined ? undefined : { customer, limit: MAX_RECENT },
-  );
-  return data?.data ?? [];
 }

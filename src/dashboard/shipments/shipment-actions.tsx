@@ -8,12 +8,19 @@ import { More } from "../ui/menu.tsx";
 import { isUnverified } from "./proof.tsx";
 import { routeTextOf } from "./route.ts";
 import { isPaid } from "./shipment-badge.tsx";
-import { pickupStep, type Step } from "./step.ts";
+import { labelOf, pickupStep, type Step } from "./step.ts";
 import { useWindows } from "./use-windows.ts";
 
 function courierSteps({ courier }: Shipment): readonly Step[] {
   const remove = courier === undefined ? [] : (["Remove courier"] as const);
   return ["Assign courier", ...remove, "Record attempt"];
+}
+
+interface Setup {
+  /** Whether payments and refunds are recorded automatically. */
+  readonly isOnline: boolean;
+  /** Whether the workspace has couriers. */
+  readonly hasCouriers: boolean;
 }
 
 interface Steps {
@@ -28,11 +35,10 @@ interface Steps {
  * Returns the actions available for a shipment.
  *
  * @param hasTimes whether the route has selectable times
- * @param isOnline whether payments and refunds are recorded automatically
  */
 export function stepsOf(
   shipment: Shipment,
-  { hasTimes, isOnline }: { readonly hasTimes: boolean; readonly isOnline: boolean },
+  { hasTimes, isOnline, hasCouriers }: Setup & { readonly hasTimes: boolean },
 ): Steps {
   const { status, paymentStatus } = shipment;
   const others: Step[] = hasTimes ? ["Reschedule"] : [];
@@ -41,7 +47,7 @@ export function stepsOf(
     case ShipmentStatus.PENDING:
       return { ...before, primary: isOnline ? undefined : "Record payment" };
     case ShipmentStatus.AWAITING_PICKUP: {
-      const primary = pickupStep(shipment);
+      const primary = pickupStep(shipment, hasCouriers);
       const all = ["Mark as picked up", ...others, ...courierSteps(shipment)] as const;
       return { ...before, primary, others: all.filter((step) => step !== primary) };
     }
@@ -68,17 +74,12 @@ export function stepsOf(
 export const StepDialog = lazily(() => import("./shipment-dialogs.tsx"), "StepDialog");
 
 /** The most common action as a button, and the remaining ones in a menu with irreversible ones last. */
-export function ShipmentActions(props: {
-  readonly shipment: Shipment;
-  /** Whether payments and refunds are recorded automatically. */
-  readonly isOnline: boolean;
-}) {
-  const { shipment, isOnline } = props;
+export function ShipmentActions({ shipment, ...setup }: Setup & { readonly shipment: Shipment }) {
   const { reference } = shipment;
   const [open, setOpen] = useState<{ readonly step: Step; readonly from: Shipment }>();
   const mayChange = useRole("member");
   const hasTimes = useHasTimes(shipment, mayChange);
-  const steps = mayChange ? stepsOf(shipment, { hasTimes, isOnline }) : {};
+  const steps = mayChange ? stepsOf(shipment, { hasTimes, ...setup }) : {};
   const ask = (step: Step) => () => setOpen({ step, from: shipment });
   return (
     <>
@@ -91,7 +92,7 @@ export function ShipmentActions(props: {
         {steps.isEditable && <LinkButton href={paths.editShipment({ reference })}>Edit</LinkButton>}
         {steps.others?.map((step) => (
           <Button key={step} onClick={ask(step)}>
-            {step}
+            {labelOf(step, shipment)}
           </Button>
         ))}
         <LinkButton href={labelsHref([shipment])}>Print label</LinkButton>

@@ -15,7 +15,7 @@ import { Menu } from "../ui/menu.tsx";
 import { type Column, Line } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
-import { Late, Lateness, useDelay } from "./lateness.tsx";
+import { NextLateness } from "./lateness.tsx";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { nextStopOf } from "./next-stop.ts";
@@ -88,8 +88,8 @@ const COLUMNS = {
     spare: true,
     cell: (shipment) => (
       <>
-        <Address end="pickup" shipment={shipment} />
-        <Address sign="→" end="dropoff" shipment={shipment} />
+        <WithZone end="pickup" shipment={shipment} text={shipment.pickupAddress} />
+        <WithZone sign="→" end="dropoff" shipment={shipment} text={shipment.dropoffAddress} />
       </>
     ),
   },
@@ -99,8 +99,8 @@ const COLUMNS = {
     selfEvident: true,
     cell: (shipment) => (
       <>
-        <Line text={shipment.recipientName ?? shipment.customer?.name} />
-        <Address end="dropoff" shipment={shipment} />
+        <WithZone end="dropoff" shipment={shipment} text={shipment.recipientName ?? shipment.customer?.name} />
+        <Line text={shipment.dropoffAddress} />
       </>
     ),
   },
@@ -130,9 +130,7 @@ const COLUMNS = {
           </a>
         )}
         {attempts.length > 0 ? (
-          <Line text={attemptsText(attempts.length)}>
-            <span class="late">{attemptsText(attempts.length)}</span>
-          </Line>
+          <span class="line late">{`${attempts.length} failed ${attempts.length === 1 ? "attempt" : "attempts"}`}</span>
         ) : (
           <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
         )}
@@ -188,20 +186,16 @@ export type ColumnId = keyof typeof COLUMNS;
 
 const IDS = Object.keys(COLUMNS) as ColumnId[];
 
-function attemptsText(count: number): string {
-  return count === 1 ? "1 failed attempt" : `${count} failed attempts`;
-}
-
 interface EndProps {
   readonly end: End;
   readonly shipment: Shipment;
 }
 
-/** An address and its zone, which stays visible if the address is cut off. */
-function Address({ sign, end, shipment }: EndProps & { readonly sign?: string }) {
-  const text = shipment[`${end}Address` as const];
+/** A text about the pickup or dropoff, and the zone, which stays visible if the text is cut off. */
+function WithZone(props: EndProps & { readonly sign?: string; readonly text: string | undefined }) {
+  const { sign, text, end, shipment } = props;
   return (
-    <span class="address" title={text}>
+    <span class="with-zone">
       {sign && `${sign} `}
       <Line text={text} /> <ZoneChip {...pointAt(shipment, end)} />
     </span>
@@ -211,7 +205,7 @@ function Address({ sign, end, shipment }: EndProps & { readonly sign?: string })
 /** Shows the pickup or dropoff time, and how long the shipment is late or has waited there. */
 function WindowLines({ end, shipment }: EndProps) {
   const window = shipment[`${end}Window` as const];
-  const lateness = <Lateness end={end} shipment={shipment} />;
+  const lateness = <NextLateness end={end} shipment={shipment} />;
   if (window === undefined) {
     return (
       <>
@@ -236,14 +230,13 @@ function WindowLines({ end, shipment }: EndProps) {
 
 /** Shows the person and address of the next stop, its window, and how long the shipment is late or has waited. */
 function NextStop({ shipment }: { readonly shipment: Shipment }) {
-  const { end, contact, window } = nextStopOf(shipment);
-  const delay = useDelay(shipment);
+  const { end, contact, window, address } = nextStopOf(shipment);
   return (
     <>
-      <Address {...{ end, shipment }} />
+      <WithZone {...{ end, shipment }} text={address} />
       <span class="line minor">
         {contact && `${contact} · `}
-        {delay && delay.end !== end ? <Late delay={delay} /> : <Lateness {...{ end, shipment }} />}
+        <NextLateness {...{ end, shipment }} />
         {window && ` ${windowText(windowOf(window), window.timeZone)}`}
       </span>
     </>
@@ -279,9 +272,9 @@ function useIds({ columns }: ColumnView): readonly ColumnId[] {
 
 export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[] {
   const ids = useIds(view);
-  // At medium widths, the customer does not fit beside both addresses, their zones and the courier.
-  const isFull = ids.includes("route") && ids.includes("courier");
-  return ids.map((id) => (isFull && id === "customer" ? { ...COLUMNS[id], spare: "medium" } : COLUMNS[id]));
+  // At medium widths, the customer does not fit beside both addresses and their zones.
+  const hasRoute = ids.includes("route");
+  return ids.map((id) => (hasRoute && id === "customer" ? { ...COLUMNS[id], spare: "medium" } : COLUMNS[id]));
 }
 
 /** A control that selects a view's columns. */

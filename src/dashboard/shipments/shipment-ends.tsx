@@ -6,6 +6,7 @@ import { paths } from "../routes/paths.ts";
 import { numberText } from "../ui/format.ts";
 import { stateOf } from "../ui/shipment-states.ts";
 import { type End, ENDS, pointAt } from "./route.ts";
+import { Late, toneOf, useDelayOf } from "./lateness.tsx";
 import { AlertOrState } from "./shipment-badge.tsx";
 import { nextStopOf } from "./next-stop.ts";
 
@@ -36,6 +37,7 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
   );
   // The map moves only when the filters change, not for new bookings or the other end.
   const inView = useMemo(() => shipments.flatMap((it) => ENDS.map((each) => pointAt(it, each))), [of]);
+  const delayOf = useDelayOf();
   return (
     <ClusterMap
       label={LABELS[end]}
@@ -46,7 +48,11 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
       open={open}
       nameOf={({ count, members }) => (count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`)}
       textOf={(it) => (end === "next" ? it.courier?.sequence : undefined)}
-      colorOf={(shipment) => stateOf(shipment)[1]}
+      colorOf={(members) => {
+        const tones = new Set(members.flatMap((it) => delayOf(it) ?? []).map(toneOf));
+        const state = members.length === 1 ? stateOf(members[0]!)[1] : undefined;
+        return tones.has("bad") ? "bad" : tones.has("attention") ? "attention" : state;
+      }}
       card={(members, count) => (
         <>
           <ul>
@@ -65,13 +71,14 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
 
 function ShipmentCard({ shipment, end }: { readonly shipment: Shipment; readonly end: ShownEnd }) {
   const { reference, customer } = shipment;
+  const delay = useDelayOf()(shipment);
   return (
     <>
       <p>
         <a href={paths.shipment({ reference })}>
           <code>{reference}</code>
         </a>{" "}
-        <AlertOrState {...shipment} />
+        <AlertOrState {...shipment} /> {delay && <Late delay={delay} />}
       </p>
       <p>{customer?.name}</p>
       <p class="minor">{shipment[`${endOf(shipment, end)}Address` as const]}</p>

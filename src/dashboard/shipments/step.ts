@@ -20,6 +20,10 @@ export const STEP_PHRASES = {
 export type Step = keyof typeof STEP_PHRASES;
 
 /** Returns the most common action for a shipment that awaits its pickup. */
-export function pickupStep({ courier }: Shipment): Step {
-  return courier ? "Mark as picked up" : "Assign courier";
+export function pickupStep({ courier }: Shipment, hasCouriers: boolean): Step {
+  return courier || !hasCouriers ? "Mark as picked up" : "Assign courier";
+}
+
+export function labelOf(step: Step, { courier }: Shipment): string {
+  return step === "Assign courier" && courier ? "Change courier" : step;
 }

@@ -65,12 +65,7 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
   return (
     <div class="stop">
       <h3>{isPickup ? "Pickup" : "Dropoff"}</h3>
-      {window && (
-        <p>
-          <WindowTime window={window} />
-        </p>
-      )}
-      {!window && ahead && <p>As soon as possible</p>}
+      <p>{window ? <WindowTime window={window} /> : ahead && "As soon as possible"}</p>
       <p class="minor">
         <Lateness {...{ end, shipment }} />
       </p>

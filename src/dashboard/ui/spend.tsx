@@ -2,8 +2,8 @@ import { Fragment } from "preact";
 import type { Revenue } from "../../../gen/shipments/v1/report_pb.js";
 import { Money } from "./values.tsx";
 
-export function Spend({ revenue }: { readonly revenue: readonly Revenue[] }) {
-  return <Amounts of={revenue.map(({ currency, paid }) => [paid, currency])} orElse="—" />;
+export function Spend({ revenue, orElse = "—" }: { readonly revenue: readonly Revenue[]; readonly orElse?: string }) {
+  return <Amounts of={revenue.map(({ currency, paid }) => [paid, currency])} orElse={orElse} />;
 }
 
 export function Awaited({ revenue }: { readonly revenue: readonly Revenue[] }) {

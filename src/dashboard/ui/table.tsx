@@ -79,7 +79,7 @@ export interface TableProps<T> {
   /** Whether rows stay on one line on wide screens, below a sticky heading. */
   readonly isList?: boolean;
   readonly selection?: Selection<T> | undefined;
-  readonly order?: Order;
+  readonly order?: Order | undefined;
   /** The row that is open beside the table, `undefined` if rows cannot be opened there. */
   readonly peek?: Peek | undefined;
   /** Keyboard shortcuts for the focused row, otherwise for the open one. */
