@@ -248,8 +248,8 @@ describe("the audit log records the actor, subject and changes without secrets a
           },
       action: name,
       subject,
-      // Entries about people, operators and couriers include a readable name.
-      subject_name: /^(person|operator|courier)\//.test(subject) ? TEXT : null,
+      // Entries about people, operators, couriers and keys include a readable name.
+      subject_name: /^(person|operator|courier|api_key)\//.test(subject) ? TEXT : null,
       workspace: isOfOperators(method) ? (sent["workspace"] ?? created) : id,
       changes: Object.entries(CHANGES[name]!(sent, body.data)).map(([field, [before, after]]) => ({
         field,

@@ -17,13 +17,10 @@ import { Time } from "../ui/values.tsx";
 import { actWords, type ChangedField, fieldWords, partsOf, subjectWords } from "./audit-words.ts";
 
 /** Labels of actor kinds, for actors whose name does not reveal the kind. */
-const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
-  [AuditActorKind.UNSPECIFIED]: undefined,
+const KINDS: Readonly<Partial<Record<AuditActorKind, string>>> = {
   [AuditActorKind.OPERATOR]: "operator",
   [AuditActorKind.COMMAND_LINE]: "command line",
-  [AuditActorKind.API_KEY]: undefined,
   [AuditActorKind.SERVICE]: "the service",
-  [AuditActorKind.PERSON]: "member",
   [AuditActorKind.COURIER]: "courier",
 };
 
@@ -63,7 +60,7 @@ function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) 
   );
 }
 
-/** Known workspace names by ID. */
+/** Known workspace names by ID. Empty for the workspace that the page is about. */
 export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map());
 
 /** Shows the changed record, with a link if it has a page, and its workspace. */
@@ -73,7 +70,7 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
   const names = useContext(WorkspaceNames);
   const named = (number: string) => {
     const name = names.get(number);
-    return name === undefined ? `workspace ${number}` : `the workspace “${name}”`;
+    return name === undefined ? `workspace ${number}` : name === "" ? "this workspace" : `the workspace “${name}”`;
   };
   const words = subjectWords(subject, changes, subjectName);
   if (kind === "workspace") {
@@ -83,7 +80,7 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
   return (
     <>
       {words}
-      {workspace !== undefined && (
+      {workspace !== undefined && names.get(String(workspace)) !== "" && (
         <>
           {" of "}
           <a href={paths.platformWorkspace({ workspace })}>{named(String(workspace))}</a>

@@ -114,10 +114,8 @@ export function subjectWords(subject: string, changes: readonly ChangedField[] =
   const name = named?.before ?? named?.after;
   if (name) return `the ${words} “${name}”`;
   if (subjectName) return `the ${words} ${subjectName}`;
-  const last4 = changes.find(({ field }) => field === "last4")?.after;
-  if (last4 !== undefined) return `a key that ends in ${last4}`;
   if (kind === "tariff_version") return `version ${id} of the tariff`;
-  return kind === "api_key" ? `the key ${id}` : `${words} ${id}`.trim();
+  return `${words} ${id}`.trim();
 }
 
 /** Splits the change of a list or object into changes at paths such as `tiers.2.max_kg`. */

@@ -44,7 +44,9 @@ export async function listAuditEntries(
 const SUBJECT_NAMES = `
   select 'person/' || id as subject, email as name from person where id = any($1::bigint[])
   union all
-  select 'operator/' || id, name from operator where id = any($2::bigint[])`;
+  select 'operator/' || id, name from operator where id = any($2::bigint[])
+  union all
+  select 'api_key/' || id, coalesce(name, last4) from api_key where id = any($3::text[])`;
 
 const COURIER_NAMES = `
   select workspace_id || '/courier/' || id as subject, name from courier
@@ -55,7 +57,7 @@ function courierKey({ workspaceId, subject }: AuditEntry): string {
   return `${workspaceId}/${subject}`;
 }
 
-/** Loads the current names of people and operators by subject, and those of couriers by `courierKey`. */
+/** Loads the current names of people, operators and API keys by subject, and those of couriers by `courierKey`. */
 async function loadSubjectNames(
   em: EntityManager,
   entries: readonly AuditEntry[],
@@ -68,10 +70,11 @@ async function loadSubjectNames(
   const of = (kind: string) => entries.filter(({ subject }) => subject.startsWith(`${kind}/`));
   const idsOf = (kind: string) => [...new Set(of(kind).map(({ subject }) => subject.slice(kind.length + 1)))];
   const workspaces = [...new Set(of("courier").map(({ workspaceId }) => workspaceId))];
-  return new Map([
-    ...(await load(SUBJECT_NAMES, idsOf("person"), idsOf("operator"))),
-    ...(await load(COURIER_NAMES, workspaces, idsOf("courier"))),
+  const names = await Promise.all([
+    load(SUBJECT_NAMES, idsOf("person"), idsOf("operator"), idsOf("api_key")),
+    load(COURIER_NAMES, workspaces, idsOf("courier")),
   ]);
+  return new Map(names.flat());
 }
 
 type Filters = ReturnType<typeof filtersOf>;

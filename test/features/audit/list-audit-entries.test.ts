@@ -240,6 +240,18 @@ test("an entry that is committed late never precedes one that was already listed
   expect(listed.length).toBeGreaterThanOrEqual(2);
 });
 
+test("entries have the names of API keys, or their last characters without a name, even when revoked", async () => {
+  const { id: workspace, apiKey } = await service.addWorkspace();
+  const { createApiKey, listApiKeys } = service.as(apiKey);
+  const { revokeWorkspaceApiKey } = service.as((await service.addOperator("operator")).key);
+  await data(createApiKey({ name: "Shop" }));
+  for (const { id, name, last4 } of await data(listApiKeys())) {
+    await data(revokeWorkspaceApiKey({ workspace, key: id }));
+    const { body } = await list(`subject=api_key/${id}&action=RevokeWorkspaceApiKey`);
+    expect(body.data.map((entry: any) => entry.subject_name)).toEqual([name ?? last4]);
+  }
+});
+
 test("entries have the current names of couriers, which are looked up in one statement", async () => {
   const subjects: string[] = [];
   for (const name of ["Ada", "Grace"]) {

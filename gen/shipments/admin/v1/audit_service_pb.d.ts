@@ -120,7 +120,8 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   requestId?: string | undefined;
 
   /**
-   * Current email of the person, or name of the operator or courier, that was changed. Unset for other subjects.
+   * Current email of the person, or name of the operator, courier or API key, that was changed. For an API key without a
+   * name, its last four characters. Unset for other subjects.
    *
    * @generated from field: optional string subject_name = 9;
    */
@@ -192,7 +193,8 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
   requestId?: string | undefined;
 
   /**
-   * Current email of the person, or name of the operator or courier, that was changed. Unset for other subjects.
+   * Current email of the person, or name of the operator, courier or API key, that was changed. For an API key without a
+   * name, its last four characters. Unset for other subjects.
    *
    * @generated from field: optional string subject_name = 9;
    */
