@@ -75,8 +75,8 @@ test("describes differences in dates, fields, whole schedules and the default in
     ),
   ).toEqual([
     {
-      schedule: "—",
-      part: "Default schedule",
+      schedule: "Default schedule",
+      part: "Name",
       before: "city",
       after: "No schedule",
     },

@@ -56,15 +56,14 @@ describeDashboard("slots", (dashboard) => {
     const rows = slotsOn(page);
     const textOf = async (state: string | RegExp) =>
       (await rows.filter({ hasText: state }).getByRole("cell").allTextContents()).join("|");
-    await expect
-      .poll(() => textOf("Nearly full"))
-      .toMatch(/^2:00\s–\s4:00\sPM\|Nearly full\|9.5 kg\|10 kg\|0.5 kg\|\|Change$/);
-    expect(await textOf(/Full/)).toMatch(/4:00\s–\s6:00\sPM\|Full\|10 kg\|10 kg\|0 kg\|\|Change$/);
+    await expect.poll(() => textOf("Nearly full")).toMatch(/^2:00\s–\s4:00\sPM\|Nearly full\|9.5 of 10 kg \|Change$/);
+    expect(await textOf(/Full/)).toMatch(/4:00\s–\s6:00\sPM\|Full\|10 of 10 kg \|Change$/);
     await expectWellShown(page, "slots");
 
     const button = (state: string) => rows.filter({ hasText: state }).getByRole("button");
     const capacity = page.getByLabel("Capacity, kg");
     await enter(page, button("Nearly full"));
+    await page.getByText("9.5 of 10 kg booked.").waitFor();
     await capacity.fill("9.4");
     await page.keyboard.press("Enter");
     await page.getByText("must be greater than or equal to 0 and less than or equal to 100000").waitFor();

@@ -224,11 +224,51 @@ describeDashboard("tariff schedules", (dashboard) => {
       .toEqual([
         "daySlotsAny time within the hours1 hour",
         "dayWed, Dec 25, 2030As in other weeksClosed (Christmas Day)",
-        "—Default scheduleNo scheduleday",
+        "Default scheduleNameNo scheduleday",
       ]);
     await expectWellShown(page, "schedule-comparison");
     await page.goto(`/platform/tariff/versions/${inForce + 2}`);
     await page.getByText("Mon to Sun 08:00 to 18:00").waitFor();
     await expectWellShown(page, "schedule-version");
+
+    // A later draft shows the values in force beside the changed ones, and nothing else.
+    const { page: next } = await open(
+      [
+        scheduleOf({
+          hours: [{ days: ["mon"], opens: "08:00", closes: "18:00" }],
+          exceptions: [],
+          slot_minutes: 60,
+          capacity: 5,
+          lead_time_minutes: 30,
+          cut_offs: [{ until: "12:00", days_before: 1, at: "17:00" }],
+        }),
+      ],
+      "Next",
+    );
+    const hints = next.locator(".hint", { hasText: /^In force: / });
+    await expect
+      .poll(() => hints.allTextContents())
+      .toEqual([
+        "In force: Mon to Sun 08:00 to 18:00",
+        "In force: Wed, Dec 25, 2030: Closed (Christmas Day)",
+        "In force: none",
+        "In force: 0",
+        "In force: none",
+        "In force: day",
+      ]);
+    await next.getByLabel("Capacity per slot").fill("");
+    await next.getByLabel("Offer pickups as soon as possible").uncheck();
+    await next.getByLabel("Default schedule").selectOption("day");
+    await expect
+      .poll(() => hints.allTextContents())
+      .toEqual([
+        "In force: Mon to Sun 08:00 to 18:00",
+        "In force: Wed, Dec 25, 2030: Closed (Christmas Day)",
+        "In force: 0",
+        "In force: none",
+        "In force: offered",
+      ]);
+    await next.getByText("Changed", { exact: true }).waitFor();
+    await expectWellShown(next, "schedule-changed", ["360-dark"]);
   });
 });

@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import type { TariffFault } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { Problem } from "../api/problem.ts";
 import type { LatLng } from "../map/map-geometry.ts";
+import { labelOf } from "./schedule-words.ts";
 
 export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
   /** Index of the zone in the document, or `undefined` if the fault is not about a single zone. */
@@ -80,17 +81,6 @@ const PARTS: Readonly<Record<string, string>> = {
   max_kg: "limit",
   flat_fee: "flat fee",
   rate_per_kg: "charge per kg",
-  time_zone: "time zone",
-  hours: "weekly hours",
-  exceptions: "exceptional dates",
-  slot_minutes: "length of times",
-  capacity: "capacity",
-  capacity_unit: "unit of capacity",
-  pay_within_minutes: "time to pay",
-  attention_above: "alert",
-  lead_time_minutes: "lead time",
-  horizon_days: "days ahead",
-  cut_offs: "cut-offs",
 };
 
 /** Returns the label of a fault's path: `tiers[0].max_kg` becomes `Weight tier 1, limit`. */
@@ -98,6 +88,6 @@ export function pathText(path: string): string {
   const [, list = path, index, field] = /^(\w+)(?:\[(\d+)\](?:\.(\w+))?)?/.exec(path) ?? [];
   const what = PARTS[list] ?? "Tariff";
   if (index === undefined) return ["tiers", "schedules", "zones"].includes(list) ? `${what}s` : what;
-  const part = field && PARTS[field];
+  const part = field && (list === "schedules" ? labelOf(`.${field}`).toLowerCase() : PARTS[field]);
   return `${what} ${Number(index) + 1}${part ? `, ${part}` : ""}`;
 }

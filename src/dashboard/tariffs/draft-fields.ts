@@ -1,5 +1,5 @@
 import type { TariffDraft, TariffFees, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import { decimalOf, numberFrom, numberText } from "../ui/format.ts";
+import { decimalOf, moneyText, numberFrom, numberText } from "../ui/format.ts";
 import { type SchedulesText, textOfSchedules } from "./schedule-fields.ts";
 
 /** A tier as typed. The key identifies its row. */
@@ -87,15 +87,40 @@ type TextName<Row> = {
 }[keyof Row] &
   string;
 
+/** Returns `In force: ...` if the tariff in force has another value, and `hint` otherwise. */
+export function changedHint(old: string | undefined, text: string, hint?: string): string | undefined {
+  return old === undefined || old === text ? hint : `In force: ${old || "none"}`;
+}
+
+/** Maximum number of decimals of a tariff's amount. */
+export const RATE_DECIMALS = 6;
+
 /**
- * Returns a function that creates the props of a text field for a row's property. `path` prefixes the field names.
+ * Returns a function that creates the props of a text field for a row's property. `path` prefixes the field names. The
+ * hint of a field that differs from the tariff in force is the value there: `In force: $5.00`.
  */
-export function fieldOf<Row extends object>(row: Row, change: (row: Row) => void, path?: string) {
-  return (name: TextName<Row>) => ({
-    name: path === undefined ? name : `${path}.${name}`,
-    value: row[name] as string,
-    onInput: (value: string) => change({ ...row, [name]: value }),
-  });
+export function fieldOf<Row extends object>(
+  row: Row,
+  change: (row: Row) => void,
+  path?: string,
+  inForce?: Partial<NoInfer<Row>>,
+  currency?: string,
+) {
+  return (name: TextName<Row>) => {
+    const value = row[name] as string;
+    const old = inForce?.[name] as string | undefined;
+    const isSame = old?.toUpperCase() === value.trim().toUpperCase() || (old && Number(old) === numberFrom(value));
+    const isMoney = old && currency && /fee|rate/.test(name);
+    const hint = isSame
+      ? undefined
+      : changedHint(isMoney ? moneyText(Number(old), currency, RATE_DECIMALS) : old, value);
+    return {
+      name: path === undefined ? name : `${path}.${name}`,
+      value,
+      onInput: (typed: string) => change({ ...row, [name]: typed }),
+      ...(hint && { hint }),
+    };
+  };
 }
 
 export function feesOfText(text: DraftText) {

@@ -177,8 +177,10 @@ function timeIn(form: FormData): Date | undefined {
   throw fieldError("effective_at", "Choose a time in the future.");
 }
 
-/** The last fields of a publication. Notes if another version has taken effect. */
-function PublicationFields(props: ReplacedNoteProps) {
+/** The last fields of a publication, with a link if another version than `version` has taken effect. */
+function PublicationFields({ version }: { readonly version?: number }) {
+  const problem = useFormProblem();
+  const current = problem?.reason === "TARIFF_REPLACED" ? problem.facts.version_in_force : undefined;
   return (
     <>
       <CheckField
@@ -188,32 +190,19 @@ function PublicationFields(props: ReplacedNoteProps) {
         hint="They keep their price for up to an hour. Otherwise bookings with them are refused."
       />
       <TextAreaField name="note" label="Note" hint="The reason for this version." optional />
-      <ReplacedNote {...props} />
+      {current !== undefined && (
+        <p>
+          <a
+            href={version ? comparisonPath(Number(current), version) : paths.tariffVersion({ version: current })}
+            target="_blank"
+            rel="noreferrer"
+          >
+            Check the tariff now in force (version {current})
+          </a>{" "}
+          before you continue. The button replaces it.
+        </p>
+      )}
     </>
-  );
-}
-
-interface ReplacedNoteProps {
-  /** Version to compare with. `undefined` for a draft, whose comparison has its own page. */
-  readonly version?: number;
-}
-
-/** Shown if another version has taken effect. Links to a comparison with that version. */
-function ReplacedNote(props: ReplacedNoteProps) {
-  const problem = useFormProblem();
-  const current = problem?.facts.version_in_force;
-  if (problem?.reason !== "TARIFF_REPLACED" || current === undefined) return null;
-  const href =
-    props.version === undefined
-      ? paths.tariffVersion({ version: current })
-      : comparisonPath(Number(current), props.version);
-  return (
-    <p>
-      <a href={href} target="_blank" rel="noreferrer">
-        Check the tariff now in force (version {current})
-      </a>{" "}
-      before you continue. The button replaces it.
-    </p>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
 import { CheckField, FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
-import { fieldOf } from "./draft-fields.ts";
+import { changedHint, fieldOf, isSameText } from "./draft-fields.ts";
 import { useFormProblem } from "../ui/form.tsx";
 import { zoneText } from "../ui/local-time.ts";
 import {
@@ -15,9 +15,10 @@ import {
   type ScheduleText,
   weeklyHours,
 } from "./schedule-fields.ts";
-import { dateText, DAYS, daysText, exceptionText, isOvernight, weekTexts } from "./schedule-words.ts";
+import { cutOffText, dateText, DAYS, daysText, exceptionText, isOvernight, weekTexts } from "./schedule-words.ts";
 
 const MAX_EXCEPTIONS = 400;
+const EXCEPTIONS_HINT = `Holidays and days with other hours, up to ${MAX_EXCEPTIONS}.`;
 const MAX_HOURS = 10;
 const MAX_CUT_OFFS = 20;
 
@@ -36,47 +37,50 @@ export function TimeZones() {
 
 interface Props {
   readonly schedule: ScheduleText;
+  /** The schedule of this name in the tariff in force. `undefined` if there is none. */
+  readonly inForce: ScheduleText | undefined;
   readonly change: (schedule: ScheduleText) => void;
 }
 
-export function ScheduleFields({ schedule, change }: Props) {
+export function ScheduleFields(props: Props) {
+  const { schedule, inForce, change } = props;
   const { path } = schedule;
-  const field = fieldOf(schedule, change, path);
+  const field = fieldOf(schedule, change, path, inForce);
   return (
     <div class="form">
       <div class="field-row">
         <TextField {...field("name")} label="Name" hint="The name that zones refer to." />
         <TextField
-          {...field("time_zone")}
           label="Time zone"
           list={TIME_ZONES}
           placeholder="Europe/Berlin"
           hint="Type a city to find it."
+          {...field("time_zone")}
         />
       </div>
-      <Week schedule={schedule} change={change} />
-      <Exceptions schedule={schedule} change={change} />
-      <Slots schedule={schedule} change={change} />
+      <Week {...props} />
+      <Exceptions {...props} />
+      <Slots {...props} />
       <div class="field-row">
         <TextField
-          {...field("lead_time_minutes")}
           label="Lead time, minutes"
           numeric
           hint="Minimum notice before a time starts."
+          {...field("lead_time_minutes")}
         />
         <TextField
-          {...field("horizon_days")}
           label="Days ahead"
           numeric
           optional
           hint="Maximum number of days ahead. Default: 30."
+          {...field("horizon_days")}
         />
       </div>
-      <CutOffs schedule={schedule} change={change} />
+      <CutOffs {...props} />
       <CheckField
         name={`${path}.as_soon_as_possible`}
         label="Offer pickups as soon as possible"
-        hint="Otherwise a time must be chosen."
+        hint={changedHint(inForce && offerOf(inForce), offerOf(schedule), "Otherwise a time must be chosen.")}
         checked={schedule.as_soon_as_possible}
         change={(as_soon_as_possible) => change({ ...schedule, as_soon_as_possible })}
       />
@@ -84,12 +88,20 @@ export function ScheduleFields({ schedule, change }: Props) {
   );
 }
 
+function offerOf({ as_soon_as_possible }: ScheduleText): string {
+  return as_soon_as_possible ? "offered" : "not offered";
+}
+
+function textsOfWeek(week: ScheduleText["week"]): readonly string[] {
+  const texts = weekTexts(weeklyHours(week));
+  return texts.length > 0 ? texts : ["Always closed"];
+}
+
 /** A week's hours in words, such as `Mon to Fri 08:00 to 18:00`. */
 export function WeekSummary({ week }: Pick<ScheduleText, "week">) {
-  const texts = weekTexts(weeklyHours(week));
   return (
     <ul class="week">
-      {(texts.length > 0 ? texts : ["Always closed"]).map((text) => (
+      {textsOfWeek(week).map((text) => (
         <li key={text}>{text}</li>
       ))}
     </ul>
@@ -97,8 +109,8 @@ export function WeekSummary({ week }: Pick<ScheduleText, "week">) {
 }
 
 /** The week as a summary, or as fields once they are requested or have a fault. */
-function Week({ schedule, change }: Props) {
-  const { week, path } = schedule;
+function Week(props: Props) {
+  const { week, path } = props.schedule;
   const [isEdited, setEdited] = useState(false);
   const isWrong = Object.keys(useFormProblem()?.fields ?? {}).some((name) => name.startsWith(`${path}.hours`));
   if (!isEdited && !isWrong) {
@@ -106,16 +118,22 @@ function Week({ schedule, change }: Props) {
       <div class="field" data-field={`${path}.hours`}>
         <span>Weekly hours</span>
         <WeekSummary week={week} />
+        <p class="hint">{weekHint(props)}</p>
         <div class="row-buttons">
           <Button onClick={() => setEdited(true)}>Edit hours</Button>
         </div>
       </div>
     );
   }
-  return <WeekFields {...{ schedule, change }} />;
+  return <WeekFields {...props} />;
 }
 
-function WeekFields({ schedule, change }: Props) {
+function weekHint({ schedule, inForce }: Props, hint?: string) {
+  return changedHint(inForce && textsOfWeek(inForce.week).join("; "), textsOfWeek(schedule.week).join("; "), hint);
+}
+
+function WeekFields(props: Props) {
+  const { schedule, change } = props;
   const { week } = schedule;
   const changeDay = (day: number, hours: readonly HoursText[]) => change({ ...schedule, week: week.with(day, hours) });
   const copyToWeekdays = () =>
@@ -129,7 +147,10 @@ function WeekFields({ schedule, change }: Props) {
       label="Weekly hours"
       kind="rows"
       value={week}
-      hint="Hours that close at or before their opening time end on the next day. The extra charge is added to the price of times in these hours."
+      hint={weekHint(
+        props,
+        "Hours that close at or before their opening time end on the next day. The extra charge is added to the price of times in these hours.",
+      )}
     >
       {DAYS.map(([, name], day) => (
         <div class="day" key={name} role="group" aria-label={name}>
@@ -197,7 +218,7 @@ function HoursRows(props: {
 }
 
 /** Editor for dates with special hours, sorted and grouped by year. */
-function Exceptions({ schedule, change }: Props) {
+function Exceptions({ schedule, inForce, change }: Props) {
   const { exceptions, path } = schedule;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const faulty = Object.keys(useFormProblem()?.fields ?? {});
@@ -218,7 +239,7 @@ function Exceptions({ schedule, change }: Props) {
       label="Exceptional dates"
       kind="rows"
       value={exceptions}
-      hint={`Holidays and days with other hours, up to ${MAX_EXCEPTIONS}.`}
+      hint={changedHint(inForce && replacedText(inForce.exceptions, exceptions), "", EXCEPTIONS_HINT)}
     >
       {[...years].map(([year, rows]) => (
         <details
@@ -253,6 +274,17 @@ function Exceptions({ schedule, change }: Props) {
       </div>
     </FieldGroup>
   );
+}
+
+const MAX_REPLACED = 5;
+
+/** Lists the first dates in force that the draft changes or lacks. */
+function replacedText(inForce: readonly ExceptionText[], exceptions: readonly ExceptionText[]): string {
+  return inForce
+    .filter((old) => !exceptions.some((row) => row.date === old.date && isSameText(row, old)))
+    .slice(0, MAX_REPLACED)
+    .map((old) => `${dateText(old.date)}: ${exceptionText(old)}`)
+    .join("; ");
 }
 
 interface ExceptionProps {
@@ -314,7 +346,10 @@ function ExceptionFields({ exception, change, remove }: ExceptionProps) {
   );
 }
 
-function Slots({ schedule, change }: Props) {
+const SLOTS = "Slots of equal length";
+const FREE = "Any time within the hours";
+
+function Slots({ schedule, inForce, change }: Props) {
   const { path, slot_minutes } = schedule;
   const [isFree, setFree] = useState(slot_minutes === "");
   const choose = (free: boolean) => {
@@ -324,23 +359,22 @@ function Slots({ schedule, change }: Props) {
       : {};
     change({ ...schedule, slot_minutes: free ? "" : "60", ...limits });
   };
-  const field = fieldOf(schedule, change, path);
+  const field = fieldOf(schedule, change, path, inForce);
+  const modeOf = (minutes: string) => (minutes === "" ? FREE : SLOTS);
   return (
     <div class="field-row">
       <SelectField
         name={`${path}.times`}
         label="Bookable times"
-        value={isFree ? "free" : "slots"}
-        choices={[
-          ["slots", "Slots of equal length"],
-          ["free", "Any time within the hours"],
-        ]}
-        onInput={(value) => choose(value === "free")}
+        value={isFree ? FREE : SLOTS}
+        choices={[SLOTS, FREE].map((mode) => [mode, mode])}
+        hint={changedHint(inForce && modeOf(inForce.slot_minutes), isFree ? FREE : SLOTS)}
+        onInput={(value) => choose(value === FREE)}
       />
       {!isFree && (
         <>
           <TextField {...field("slot_minutes")} label="Slot length, minutes" numeric />
-          <TextField {...field("capacity")} label="Capacity per slot" numeric optional hint="Default: unlimited." />
+          <TextField label="Capacity per slot" numeric optional hint="Default: unlimited." {...field("capacity")} />
           <SelectField
             {...field("capacity_unit")}
             label="Unit of capacity"
@@ -350,18 +384,18 @@ function Slots({ schedule, change }: Props) {
             ]}
           />
           <TextField
-            {...field("pay_within_minutes")}
             label="Time to pay, minutes"
             numeric
             optional
             hint="Unpaid shipments in a limited slot are then cancelled."
+            {...field("pay_within_minutes")}
           />
           <TextField
-            {...field("attention_above")}
             label="Alert above"
             numeric
             optional
             hint="Slots without a capacity that exceed it need attention."
+            {...field("attention_above")}
           />
         </>
       )}
@@ -369,7 +403,11 @@ function Slots({ schedule, change }: Props) {
   );
 }
 
-function CutOffs({ schedule, change }: Props) {
+function textOfCutOffs({ cut_offs }: ScheduleText): string {
+  return cut_offs.map((row) => cutOffText({ ...row, daysBefore: Number(row.days_before) })).join("; ");
+}
+
+function CutOffs({ schedule, inForce, change }: Props) {
   const { cut_offs, path } = schedule;
   const replace = (next: readonly CutOffText[]) => change({ ...schedule, cut_offs: next });
   return (
@@ -378,7 +416,11 @@ function CutOffs({ schedule, change }: Props) {
       label="Cut-offs"
       kind="rows"
       value={cut_offs}
-      hint="Latest time to book. If several apply, the earliest counts."
+      hint={changedHint(
+        inForce && textOfCutOffs(inForce),
+        textOfCutOffs(schedule),
+        "Latest time to book. If several apply, the earliest counts.",
+      )}
     >
       {cut_offs.map((row, i) => (
         <CutOff

@@ -83,7 +83,8 @@ export function dateText(date: string): string {
 }
 
 /** Formats a cut-off: `Mon before 12:00: by 17:00, 3 days before`. */
-export function cutOffText({ days, from, until, daysBefore, at }: CutOff): string {
+export function cutOffText(cutOff: Omit<CutOff, "$typeName" | "days"> & { readonly days: readonly string[] }): string {
+  const { days, from, until, daysBefore, at } = cutOff;
   const onDays = days.length === 0 ? "Every day" : daysText(days);
   const between =
     from && until ? ` from ${from} to ${until}` : from ? ` from ${from}` : until ? ` before ${until}` : "";
@@ -158,7 +159,7 @@ interface Schedules {
 export function differenceText(path: string, before: Schedules, after: Schedules) {
   if (path === "default_schedule") {
     const textOf = ({ defaultSchedule }: Schedules) => defaultSchedule || "No schedule";
-    return { schedule: "—", part: "Default schedule", before: textOf(before), after: textOf(after) };
+    return { schedule: "Default schedule", part: "Name", before: textOf(before), after: textOf(after) };
   }
   const names = [...before.schedules, ...after.schedules].map(({ name }) => name);
   // Match known names, because a name can contain brackets.
@@ -172,7 +173,8 @@ export function differenceText(path: string, before: Schedules, after: Schedules
 
 const EXCEPTION = /^\.exceptions\[(.*)\]$/;
 
-function labelOf(part: string): string {
+/** Returns the label of a part of a schedule, such as `.hours`. */
+export function labelOf(part: string): string {
   if (part === "") return "The whole schedule";
   const date = EXCEPTION.exec(part)?.[1];
   return date === undefined ? (PARTS[part.slice(1)]?.[0] ?? part.slice(1)) : dateText(date);

@@ -151,26 +151,39 @@ function columnsFor(
     new Intl.DateTimeFormat(undefined, { ...day, ...clock }).formatRange(timestampDate(start!), timestampDate(end!));
   const columns: readonly Column<LimitedSlot>[] = [
     { header: "Slot", selfEvident: true, cell: (slot) => <strong>{timeOf(slot)}</strong> },
-    { header: "State", selfEvident: true, cell: (slot) => <StateBadge slot={slot} /> },
+    {
+      header: "State",
+      selfEvident: true,
+      cell: (slot) => {
+        const [text, tone] = stateOf(slot) ?? [];
+        return text && <Badge tone={tone!}>{text}</Badge>;
+      },
+    },
     {
       header: "Booked",
       align: "end",
       cell: (slot) => (
         <>
-          {amountText(takenOf(slot), slot)}
-          {slot.held > 0 && <span class="line minor">{amountText(slot.held, slot)} held</span>}
+          {takenText(slot)}{" "}
+          <progress
+            class={stateOf(slot)?.[1]}
+            aria-hidden="true"
+            max={slot.capacity}
+            value={slot.capacity ? takenOf(slot) : 0}
+          />
         </>
       ),
     },
-    { header: "Capacity", align: "end", cell: (slot) => amountText(slot.capacity, slot) },
-    { header: "Remaining", align: "end", cell: (slot) => amountText(slot.remaining, slot) },
-    { header: "Booked share", selfEvident: true, spare: true, cell: (slot) => <Gauge slot={slot} /> },
   ];
   if (!mayChange) return columns;
   const change = rowActions<LimitedSlot>((slot) => {
     const time = timeOf(slot, WEEKDAY_FORMAT);
     return (
-      <DialogButton label={`Change capacity of ${time}`} dialog={<CapacityDialog {...{ schedule, slot, time }} />}>
+      <DialogButton
+        quiet
+        label={`Change capacity of ${time}`}
+        dialog={<CapacityDialog {...{ schedule, slot, time }} />}
+      >
         Change
       </DialogButton>
     );
@@ -178,22 +191,20 @@ function columnsFor(
   return [...columns, change];
 }
 
-function isCapacity(value: number): boolean {
-  return Number.isInteger(value) && value >= 0 && value <= MAX_CAPACITY;
-}
-
-interface SlotProps {
-  readonly slot: LimitedSlot;
-}
-
 function takenOf({ booked, held }: LimitedSlot): number {
   return booked + held;
 }
 
-/** Formats an amount in the unit of a slot. `undefined` means unlimited. */
-function amountText(amount: number | undefined, { unit }: LimitedSlot): string {
-  if (amount === undefined) return "Unlimited";
+/** Formats an amount in the unit of a slot. */
+function amountText(amount: number, { unit }: LimitedSlot): string {
   return numberText(amount) + (unit === SlotCapacityUnit.KILOGRAMS ? " kg" : "");
+}
+
+/** Formats the booked and held part of a slot: `9.5 of 10 kg`. */
+function takenText(slot: LimitedSlot): string {
+  const { capacity } = slot;
+  const taken = takenOf(slot);
+  return capacity === undefined ? amountText(taken, slot) : `${numberText(taken)} of ${amountText(capacity, slot)}`;
 }
 
 function stateOf(slot: LimitedSlot): Label | undefined {
@@ -204,25 +215,13 @@ function stateOf(slot: LimitedSlot): Label | undefined {
     : undefined;
 }
 
-function StateBadge({ slot }: SlotProps) {
-  const state = stateOf(slot);
-  return state ? <Badge tone={state[1]}>{state[0]}</Badge> : null;
-}
-
-function Gauge({ slot }: SlotProps) {
-  const share = slot.capacity ? Math.min(takenOf(slot) / slot.capacity, 1) : 0;
-  return (
-    <svg class={`gauge ${stateOf(slot)?.[1] ?? ""}`} viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
-      <rect width={share} height="1" />
-    </svg>
-  );
-}
-
-function CapacityDialog({ schedule, slot, time }: SlotProps & { readonly schedule: string; readonly time: string }) {
+function CapacityDialog(props: { readonly schedule: string; readonly slot: LimitedSlot; readonly time: string }) {
+  const { schedule, slot, time } = props;
   const [text, setText] = useState(String(slot.capacity ?? ""));
   const typed = numberFrom(text);
   // The service refuses -1 with the bounds.
-  const capacity = typed === undefined || isCapacity(typed) ? typed : -1;
+  const isRefused = typed !== undefined && !(Number.isInteger(typed) && typed >= 0 && typed <= MAX_CAPACITY);
+  const capacity = isRefused ? -1 : typed;
   const taken = takenOf(slot);
   const stay = taken === 1 ? "is booked. It stays" : "are booked. They stay";
   return (
@@ -233,6 +232,9 @@ function CapacityDialog({ schedule, slot, time }: SlotProps & { readonly schedul
       request={{ schedule, start: slot.start!, capacity }}
       done="Capacity changed."
     >
+      <p>
+        {takenText(slot)} booked{slot.held > 0 && `, ${amountText(slot.held, slot)} of them held by quotes`}.
+      </p>
       <TextField
         name="capacity"
         label={slot.unit === SlotCapacityUnit.KILOGRAMS ? "Capacity, kg" : "Capacity, shipments"}

@@ -55,26 +55,23 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
   return (
     <QueryView query={query}>
       {({ fees, schedules, zones }) => (
-        <>
-          <div class="columns">
-            <div>
-              <Section title="Changed fees">
-                {fees.length === 0 ? (
-                  <p class="minor">None: fees and tiers are the same.</p>
-                ) : (
-                  <Table label="Changed fees" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
-                )}
-              </Section>
-              {schedules.length > 0 && (
-                <Section title="Changed schedules">
-                  <Schedules from={from} to={to} differences={schedules} />
-                </Section>
-              )}
-            </div>
-            <div>{zones && <Zones zones={zones} />}</div>
-          </div>
+        <div class="stack">
+          <p class="minor">{unchangedText(fees, schedules, zones)}</p>
+          {fees.length > 0 && (
+            <Section title="Changed fees">
+              <Table label="Changed fees" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
+            </Section>
+          )}
+          {schedules.length > 0 && (
+            <Section title="Changed schedules">
+              <Schedules from={from} to={to} differences={schedules} />
+            </Section>
+          )}
           {zones && zones.addedCount + zones.removedCount + zones.changedCount > 0 && (
-            <Section title="Zones of both versions">
+            <Section title="Changed zones">
+              <ZoneList title="Added" names={zones.added} count={zones.addedCount} />
+              <ZoneList title="Removed" names={zones.removed} count={zones.removedCount} />
+              <ZoneList title="Changed" names={zones.changed} count={zones.changedCount} />
               <TariffMap
                 label={`Zones of versions ${from} and ${to}`}
                 below={{ name: `Version ${from}`, tone: "before", path: versionZonesPath(from) }}
@@ -82,10 +79,19 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
               />
             </Section>
           )}
-        </>
+        </div>
       )}
     </QueryView>
   );
+}
+
+function unchangedText(fees: readonly unknown[], schedules: readonly unknown[], zones: ZoneDifferences | undefined) {
+  const same = [
+    fees.length === 0 && "fees and tiers",
+    schedules.length === 0 && "schedules",
+    zones && zones.unchangedCount > 0 && zonesText(zones.unchangedCount),
+  ];
+  return `Unchanged: ${same.filter(Boolean).join(", ") || "nothing"}.`;
 }
 
 const COLUMNS: readonly Column<FeeDifference>[] = [
@@ -128,17 +134,6 @@ const SCHEDULE_COLUMNS: readonly Column<ReturnType<typeof differenceText> & { re
   { header: "Before", cell: ({ before }) => before },
   { header: "After", cell: ({ after }) => after },
 ];
-
-function Zones({ zones }: { readonly zones: ZoneDifferences }) {
-  return (
-    <Section title="Changed zones">
-      <ZoneList title="Added" names={zones.added} count={zones.addedCount} />
-      <ZoneList title="Removed" names={zones.removed} count={zones.removedCount} />
-      <ZoneList title="Changed" names={zones.changed} count={zones.changedCount} />
-      <p class="minor">{zonesText(zones.unchangedCount)} unchanged.</p>
-    </Section>
-  );
-}
 
 function ZoneList(props: { readonly title: string; readonly names: readonly string[]; readonly count: number }) {
   const { title, names, count } = props;

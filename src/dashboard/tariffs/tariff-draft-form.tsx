@@ -1,13 +1,16 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { TariffFees } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import type { TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useCall } from "../api/clients.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
+import { useRpc } from "../api/use-query.ts";
 import {
+  changedHint,
   feesOfText,
   type FeesText,
   fieldOf,
   gapBefore,
+  isSameText,
   type LoadedDraft,
   textOfDraft,
   textOfFees,
@@ -15,7 +18,14 @@ import {
   type TierText,
   withSortedTiers,
 } from "./draft-fields.ts";
-import { schedulesOfText, newSchedule, type ScheduleText, type SchedulesText } from "./schedule-fields.ts";
+import {
+  schedulesOfText,
+  newSchedule,
+  type ScheduleText,
+  type SchedulesText,
+  textOfSchedules,
+} from "./schedule-fields.ts";
+import { Badge } from "../ui/description-list.tsx";
 import { numberFrom } from "../ui/format.ts";
 import { Section } from "../ui/page.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
@@ -24,7 +34,6 @@ import { TextField, FieldGroup, SelectField } from "../ui/fields.tsx";
 import { ForeignNote, loadDraft, useDraftText, type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
 import { toast } from "../ui/toast.tsx";
-import { Fee } from "./tariff-view.tsx";
 import { ScheduleFields, TimeZones, WeekSummary } from "./schedule-editor.tsx";
 
 const DRAFT_FORM = "draft-form";
@@ -35,7 +44,7 @@ export function DraftForm(props: {
   readonly loaded: LoadedDraft;
   readonly faults: SortedFaults;
   readonly noteUnsaved: NoteUnsaved;
-  readonly inForce: TariffFees | undefined;
+  readonly inForce: TariffVersion | null | undefined;
 }) {
   const { fees, schedules } = props.faults;
   const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } = useDraftText(
@@ -60,8 +69,8 @@ export function DraftForm(props: {
     () => (save.problem ? problemOfDraft(save.problem) : problemOfFaults([...fees, ...schedules])),
     [save.problem, fees, schedules],
   );
-  const inForce = useMemo(() => props.inForce && textOfFees(props.inForce), [props.inForce]);
-  const field = feeFieldOf(text, setText, inForce, inForce?.currency);
+  const inForce = useTextInForce(props.inForce ?? undefined);
+  const field = fieldOf(text, setText, undefined, inForce, inForce?.currency);
   useNoteUnsaved(props.noteUnsaved, { id: DRAFT_FORM, submit: SAVE, isRunning: save.isRunning }, isEdited);
   return (
     <Form action={{ ...save, problem }} id={DRAFT_FORM} submit={SAVE}>
@@ -79,38 +88,18 @@ export function DraftForm(props: {
       </Section>
       <Section title="Schedules">
         <div class="form">
-          <SchedulesFields text={text} change={(changed) => setText({ ...text, ...changed })} />
+          <SchedulesFields {...{ text, inForce }} change={(changed) => setText({ ...text, ...changed })} />
         </div>
       </Section>
     </Form>
   );
 }
 
-/** Like `fieldOf`. The hint of a field that differs from the tariff in force is the value there: `In force: $5.00`. */
-function feeFieldOf<Row extends object>(
-  row: Row,
-  change: (row: Row) => void,
-  inForce: Partial<NoInfer<Row>> | undefined,
-  currency = "",
-  prefix?: string,
-) {
-  const field = fieldOf(row, change, prefix);
-  return (name: Parameters<typeof field>[0]) => {
-    const input = field(name);
-    const { value } = input;
-    const old = inForce?.[name];
-    if (
-      typeof old !== "string" ||
-      old.toUpperCase() === value.trim().toUpperCase() ||
-      Number(old) === numberFrom(value)
-    ) {
-      return input;
-    }
-    return {
-      ...input,
-      hint: <>In force: {/fee|rate/.test(name) ? <Fee text={old} currency={currency} /> : old}</>,
-    };
-  };
+/** Returns the fees in force as text, and the schedules in force once they are loaded. */
+function useTextInForce({ version, fees }: Partial<TariffVersion> = {}) {
+  const request = version ? { version } : undefined;
+  const { data } = useRpc(TariffService.method.getTariffVersionSchedules, request, { version });
+  return useMemo(() => fees && { ...textOfFees(fees), ...(data?.data && textOfSchedules(data.data)) }, [fees, data]);
 }
 
 const MAX_TIERS = 1_000;
@@ -168,7 +157,7 @@ function Tier(props: {
   const number = index + 1;
   const start = numberFrom(tier.min_kg);
   const replaced = inForce?.tiers.find(({ min_kg }) => numberFrom(min_kg) === start);
-  const field = feeFieldOf(tier, change, replaced, inForce?.currency, `tiers[${index}]`);
+  const field = fieldOf(tier, change, `tiers[${index}]`, replaced, inForce?.currency);
   return (
     <div class="tier" role="group" aria-label={`Tier ${number}`}>
       {props.gap && <p class="gap">No tier takes {props.gap}: such shipments cannot be booked.</p>}
@@ -186,12 +175,15 @@ const MAX_SCHEDULES = 100;
 
 interface SchedulesFieldsProps {
   readonly text: SchedulesText;
+  readonly inForce: Partial<SchedulesText> | undefined;
   readonly change: (text: SchedulesText) => void;
 }
 
 /** Fields of a draft's schedules. Each schedule is a summary until it is opened or has a fault. */
-function SchedulesFields({ text, change }: SchedulesFieldsProps) {
+function SchedulesFields(props: SchedulesFieldsProps) {
+  const { text, change } = props;
   const { schedules } = text;
+  const inForce = props.inForce?.schedules;
   const problem = useFormProblem();
   const [, setShown] = useState(problem);
   // Rerender once: faults expand their sections, and those fields must mount before the remaining faults are shown.
@@ -216,13 +208,20 @@ function SchedulesFields({ text, change }: SchedulesFieldsProps) {
   return (
     <>
       <TimeZones />
-      <FieldGroup name="schedules" label="Named schedules" kind="rows" value={text}>
+      <FieldGroup
+        name="schedules"
+        label="Named schedules"
+        kind="rows"
+        value={text}
+        hint={changedHint(inForce && namesOf(inForce).join(", "), namesOf(schedules).join(", "))}
+      >
         {schedules.length === 0 && <p class="minor">None: times cannot be chosen.</p>}
         {schedules.map((schedule, i) => (
           <Schedule
             key={schedule.key}
             number={i + 1}
             schedule={schedule}
+            inForce={inForce}
             isOpen={open === schedule.key}
             toggle={(isOpen) => setOpen(isOpen ? schedule.key : undefined)}
             change={(next) => replace(i, next)}
@@ -235,24 +234,25 @@ function SchedulesFields({ text, change }: SchedulesFieldsProps) {
           </div>
         )}
       </FieldGroup>
-      <DefaultSchedule text={text} change={change} />
+      <DefaultSchedule {...props} />
     </>
   );
 }
 
-function DefaultSchedule({ text, change }: SchedulesFieldsProps) {
+function namesOf(schedules: readonly ScheduleText[]): readonly string[] {
+  return schedules.map(({ name }) => name).filter((name) => name !== "");
+}
+
+function DefaultSchedule({ text, inForce, change }: SchedulesFieldsProps) {
   const { schedules, default_schedule } = text;
   if (schedules.length === 0 && default_schedule === "") return null;
-  const names = schedules.map(({ name }) => name).filter((name) => name !== "");
-  const all = new Set([...names, ...(default_schedule === "" ? [] : [default_schedule])]);
+  const all = new Set([...namesOf(schedules), ...(default_schedule === "" ? [] : [default_schedule])]);
   return (
     <SelectField
-      name="default_schedule"
       label="Default schedule"
-      value={default_schedule}
       choices={[["", "No schedule"], ...[...all].map((name) => [name, name] as const)]}
-      onInput={(chosen) => change({ ...text, default_schedule: chosen })}
       hint="For zones without their own schedule. If not set, times cannot be chosen there."
+      {...fieldOf(text, change, undefined, inForce)("default_schedule")}
     />
   );
 }
@@ -261,16 +261,18 @@ function DefaultSchedule({ text, change }: SchedulesFieldsProps) {
 function Schedule(props: {
   readonly number: number;
   readonly schedule: ScheduleText;
+  readonly inForce: readonly ScheduleText[] | undefined;
   readonly isOpen: boolean;
   readonly toggle: (isOpen: boolean) => void;
   readonly change: (schedule: ScheduleText) => void;
   readonly remove: () => void;
 }) {
-  const { number, schedule, toggle } = props;
+  const { number, schedule, inForce, toggle } = props;
   const problem = useFormProblem();
   const isWrong = Object.keys(problem?.fields ?? {}).some((name) => name.startsWith(`${schedule.path}.`));
   const isOpen = props.isOpen || isWrong;
   const name = schedule.name || `Schedule ${number}`;
+  const old = inForce?.find((other) => other.name === schedule.name);
   return (
     <details
       class="schedule"
@@ -280,12 +282,13 @@ function Schedule(props: {
       }}
     >
       <summary>
-        <strong>{name}</strong> <span class="minor">{schedule.time_zone}</span>
+        <strong>{name}</strong> <span class="minor">{schedule.time_zone}</span>{" "}
+        {inForce && !isSameText(old ?? {}, schedule) && <Badge tone="neutral">{old ? "Changed" : "New"}</Badge>}
         {!isOpen && <WeekSummary week={schedule.week} />}
       </summary>
       {isOpen && (
         <>
-          <ScheduleFields schedule={schedule} change={props.change} />
+          <ScheduleFields {...{ schedule, inForce: old, change: props.change }} />
           <div class="row-buttons">
             <Button destructive onClick={props.remove} label={`Remove schedule ${name}`}>
               Remove schedule

@@ -77,7 +77,7 @@ function Draft(props: {
       <div class="columns halves">
         <div>
           {mayChange ? (
-            <DraftForm {...{ loaded, faults, noteUnsaved }} inForce={inForce.data?.fees} />
+            <DraftForm {...{ loaded, faults, noteUnsaved }} inForce={inForce.data} />
           ) : (
             <>
               <Section title="Fees and tiers">

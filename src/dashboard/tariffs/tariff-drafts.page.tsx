@@ -14,8 +14,9 @@ import { RpcDialog } from "../ui/dialog.tsx";
 const COLUMNS: readonly Column<TariffDraft>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => name },
   {
-    header: "Based on",
-    cell: ({ fromVersion }) => (fromVersion ? `version ${fromVersion}` : "scratch"),
+    header: "Origin",
+    selfEvident: true,
+    cell: ({ fromVersion }) => (fromVersion ? `Copy of version ${fromVersion}` : "Started empty"),
   },
   { header: "By", cell: ({ author }) => author },
   { header: "Tiers", align: "end", cell: ({ fees }) => fees?.tiers.length ?? 0 },

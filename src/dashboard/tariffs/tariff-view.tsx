@@ -1,11 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { ComponentChildren } from "preact";
-import {
-  type TariffFees,
-  type TariffTier,
-  type TariffVersion,
-  TariffVersionState,
-} from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { type TariffFees, type TariffVersion, TariffVersionState } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { type Query, useQuery, useRpc } from "../api/use-query.ts";
@@ -14,7 +8,9 @@ import { Badge, type Label, DescriptionList } from "../ui/description-list.tsx";
 import { LinkButton } from "../ui/button.tsx";
 import { moneyText, numberText } from "../ui/format.ts";
 import { Section, QueryView } from "../ui/page.tsx";
+import { SumTable } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
+import { RATE_DECIMALS } from "./draft-fields.ts";
 import { SchedulesView } from "./schedule-view.tsx";
 import { Download, TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import "./tariffs.css";
@@ -65,6 +61,7 @@ export function TariffView({ version }: { readonly version: TariffVersion }) {
         <Section title={`Zones of version ${number}`} actions={<Download path={path} name={`zones-${number}`} />}>
           <TariffMap label={`Zones of version ${number}`} layer={{ name: `Version ${number}`, tone: "zone", path }} />
         </Section>
+        <VersionSchedules version={number} />
       </div>
       <div>
         <Section title={`Version ${number}`}>
@@ -75,7 +72,6 @@ export function TariffView({ version }: { readonly version: TariffVersion }) {
             <FeesView fees={fees} />
           </Section>
         )}
-        <VersionSchedules version={number} />
       </div>
     </div>
   );
@@ -118,8 +114,6 @@ function VersionLink({ version }: { readonly version: number }) {
   return <a href={paths.tariffVersion({ version: String(version) })}>version {version}</a>;
 }
 
-const RATE_DECIMALS = 6;
-
 /**
  * Shows a tariff's decimal as an amount in the browser's locale, with the exact text as title.
  * Invalid decimals or currencies, which drafts can have, are shown unchanged.
@@ -146,33 +140,17 @@ export function FeesView({ fees }: { readonly fees: TariffFees }) {
           ["Per kilometer", fee(fees.ratePerKm)],
         ]}
       />
-      {tiers.length > 0 && <Tiers tiers={tiers} fee={fee} />}
+      {tiers.length > 0 && (
+        <SumTable
+          label="Tiers"
+          headings={["Weight, kg", "Flat fee", "Per kilogram"]}
+          rows={tiers.map(({ minKg, maxKg, flatFee, ratePerKg }) => [
+            `over ${numberText(minKg)} to ${numberText(maxKg)}`,
+            fee(flatFee),
+            fee(ratePerKg),
+          ])}
+        />
+      )}
     </>
-  );
-}
-
-function Tiers(props: { readonly tiers: readonly TariffTier[]; readonly fee: (text: string) => ComponentChildren }) {
-  const { tiers, fee } = props;
-  return (
-    <table class="sum tier-table" aria-label="Tiers">
-      <thead>
-        <tr>
-          <th scope="col">Weight, kg</th>
-          <th scope="col">Flat fee</th>
-          <th scope="col">Per kilogram</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tiers.map(({ minKg, maxKg, flatFee, ratePerKg }, i) => (
-          <tr key={i}>
-            <th scope="row">
-              over {numberText(minKg)} to {numberText(maxKg)}
-            </th>
-            <td>{fee(flatFee)}</td>
-            <td>{fee(ratePerKg)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

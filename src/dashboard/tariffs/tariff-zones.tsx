@@ -185,6 +185,8 @@ export function areaText(km2: number): string {
 }
 
 const SHOWN = 100;
+/** Maximum number of zones without a search field. */
+const FEW = 12;
 
 function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
   const id = useId();
@@ -195,22 +197,24 @@ function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
   if (listed.length === 0) return null;
   return (
     <div class="zone-names">
-      <div class="field">
-        <label for={id}>Find a zone</label>
-        <input
-          id={id}
-          type="search"
-          autoComplete="off"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </div>
+      {listed.length > FEW && (
+        <div class="field">
+          <label for={id}>Find a zone</label>
+          <input
+            id={id}
+            type="search"
+            autoComplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </div>
+      )}
       <ul aria-label="Zones" onKeyDown={moveFocus}>
         {found.slice(0, SHOWN).map(({ index, name, zone }, i) => (
           <li key={index}>
             <button
               type="button"
-              class="button quiet"
+              class="button"
               tabIndex={i === 0 ? 0 : -1}
               aria-pressed={index === marked}
               onClick={() => markZone(index === marked ? undefined : index)}

@@ -28,7 +28,10 @@ export function openDialog(dialog: VNode): void {
   opened.set(<Fragment key={++count}>{dialog}</Fragment>);
 }
 
-export function DialogButton({ dialog, ...button }: ButtonProps & { readonly dialog: VNode }) {
+export function DialogButton({
+  dialog,
+  ...button
+}: ButtonProps & { readonly quiet?: boolean; readonly dialog: VNode }) {
   return <Button {...button} onClick={() => openDialog(dialog)} />;
 }
 
