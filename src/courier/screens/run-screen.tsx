@@ -42,27 +42,30 @@ function Later({ stops }: { readonly stops: readonly Stop[] }) {
     <section>
       <h2>{t.laterStops}</h2>
       <ol class="stops">
-        {stops.map((stop) => (
-          <LaterStop key={`${stop.place} ${stop.tasks[0].shipment.reference}`} stop={stop} />
+        {stops.map((stop, i) => (
+          <LaterStop key={`${stop.place} ${stop.tasks[0].shipment.reference}`} stop={stop} number={i + 2} />
         ))}
       </ol>
     </section>
   );
 }
 
-function LaterStop({ stop }: { readonly stop: Stop }) {
+function LaterStop({ stop, number }: { readonly stop: Stop; readonly number: number }) {
   const { state, t, nowMs } = useApp();
   const [{ shipment, end }] = stop.tasks;
   const visit = visitOf(shipment, end);
   const details = [
     endsOf(stop, t),
+    stop.tasks.length === 1 ? visit.contact : "",
     timeText(visit, t, state, nowMs),
     stop.tasks.length > 1 ? t.shipments(stop.tasks.length) : "",
   ];
   return (
     <li>
       <a href={paths.stop(shipment.reference, end)}>
-        <strong>{visit.address}</strong>
+        <strong>
+          {number}. {visit.address}
+        </strong>
         <span>
           {isLateStop(stop, nowMs) && <em class="late">{t.late}</em>} {details.filter(Boolean).join(" · ")}
         </span>

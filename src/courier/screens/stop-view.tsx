@@ -70,7 +70,7 @@ function Contacts({ visits }: { readonly visits: readonly Visit[] }) {
             <a class="button" href={`tel:${phone}`}>
               {t.call(contact ?? t.contact)}
             </a>
-            <a class="button" href={`sms:${phone}`} aria-label={`${t.message}: ${contact ?? t.contact}`}>
+            <a class="button minor" href={`sms:${phone}`} aria-label={`${t.message}: ${contact ?? t.contact}`}>
               {t.message}
             </a>
           </li>
