@@ -163,7 +163,7 @@ describeDashboard("Settings → API", (dashboard) => {
       .poll(() => cells.allInnerTexts())
       .toEqual([
         "Quotes",
-        "10,000 per second\nburst 20,000",
+        "10,000 per second, burst 20,000",
         expect.stringMatching(/^\d+$/),
         expect.stringMatching(/^\d+$/),
       ]);

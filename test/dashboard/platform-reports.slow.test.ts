@@ -146,9 +146,9 @@ describeDashboard("platform reports", (dashboard) => {
     test("shows the state of each part in words and updates it", async () => {
       const page = await open("/platform/health");
       await page.getByText("1 of 1 up").waitFor();
-      await page.getByText("Version 1 in force").waitFor();
+      await page.getByText("Version 1", { exact: true }).waitFor();
       await page.getByText("None waiting").waitFor();
-      await page.getByText("None overdue").waitFor();
+      await page.getByText("On time").waitFor();
       await page.getByText("PostgreSQL").waitFor();
       await expectWellShown(page, "health");
       await sql.query(

@@ -100,11 +100,11 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await dialog(page).getByText("lose access within a second").waitFor();
       await expectWellShown(page, "platform-workspace-suspend");
       await pressInDialog(page, "Suspend the workspace");
-      await page.getByText("suspended the workspace “To be suspended”").waitFor();
+      await page.getByText("suspended this workspace").waitFor();
       await expect.poll(async () => (await quote(apiKey)).status).toBe(403);
       await chooseMore(page, "Resume");
       await pressInDialog(page, "Resume the workspace");
-      await page.getByText("resumed the workspace “To be suspended”").waitFor();
+      await page.getByText("resumed this workspace").waitFor();
       await expect.poll(async () => (await quote(apiKey)).status).toBe(200);
     });
 

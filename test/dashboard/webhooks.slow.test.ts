@@ -46,7 +46,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
     await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByLabel("URL").fill("ftp://example.org");
-    await page.getByLabel("Delivered", { exact: true }).check();
+    await page.getByLabel("shipment.delivered").check();
     await page.getByRole("dialog").getByRole("button", { name: "Add webhook" }).click();
     await page
       .locator(".field-error")
@@ -68,8 +68,8 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     expect(receiver.received.at(-1)?.body.type).toBe("webhook.test");
 
     await chooseMore(page, "Edit");
-    await expect.poll(() => page.getByLabel("Delivered", { exact: true }).isChecked()).toBe(true);
-    await page.getByLabel("Delivered", { exact: true }).uncheck();
+    await expect.poll(() => page.getByLabel("shipment.delivered").isChecked()).toBe(true);
+    await page.getByLabel("shipment.delivered").uncheck();
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".facts").getByText("All events").waitFor();
 

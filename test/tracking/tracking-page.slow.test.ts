@@ -4,7 +4,7 @@ import { data } from "../support/answers.ts";
 import type { TestClient } from "../support/client.ts";
 import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import { startService } from "../support/service.ts";
-import { describeDashboard, expectWellShown, openAsMember } from "../dashboard/browser.ts";
+import { chooseMore, describeDashboard, expectWellShown, openAsMember } from "../dashboard/browser.ts";
 
 const PUBLIC_URL = "http://book.example.org";
 const NARROWEST = 320;
@@ -192,7 +192,7 @@ describeDashboard(
       await page.getByLabel("Contact").fill("+1 555 0100");
       await page.getByRole("button", { name: "Save" }).click();
       await section.getByText("+1 555 0100").waitFor();
-      await section.getByRole("button", { name: "Change logo" }).click();
+      await chooseMore(page, "Change logo", undefined, "Tracking");
       const logo = { name: "logo.png", mimeType: "image/png" };
       await page.getByLabel("Logo", { exact: true }).setInputFiles({ ...logo, buffer: SAMPLE_PICTURES.photo });
       await page.getByRole("button", { name: "Save" }).click();
@@ -200,14 +200,14 @@ describeDashboard(
       await page.getByLabel("Logo", { exact: true }).setInputFiles({ ...logo, buffer: SAMPLE_PICTURES.signature });
       await page.getByRole("button", { name: "Save" }).click();
       await section.getByAltText("Logo").waitFor();
-      await section.getByRole("button", { name: "Preview" }).click();
+      await chooseMore(page, "Preview", undefined, "Tracking");
       const preview = page.frameLocator("iframe");
       await preview.getByText("Your delivery is waiting for the courier").first().waitFor();
       await preview.getByRole("link", { name: "+1 555 0100" }).waitFor();
       await expect.poll(() => preview.locator("img").evaluate((image) => (image as any).naturalWidth)).toBe(72);
       await expectWellShown(page, "tracking-preview");
       await page.getByRole("button", { name: "Close" }).click();
-      await section.getByRole("button", { name: "Replace all links" }).click();
+      await chooseMore(page, "Replace all links", undefined, "Tracking");
       await page.getByRole("button", { name: "Replace them" }).click();
       await page.getByText("Tracking links replaced.").waitFor();
       expect((await service.request(pathOf(shipment.tracking_url))).status).toBe(404);

@@ -59,9 +59,9 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     all: allWorkspaces,
   },
   [PlatformAttentionKind.WEBHOOK_FAILING]: {
-    title: "Failing webhooks",
+    title: "Failing and disabled webhooks",
     explanation:
-      "Deliveries are failing. The admins of these workspaces see this too. If webhooks of many workspaces fail, check the service’s network access.",
+      "Deliveries are failing, or failed until the webhook was disabled. The admins of these workspaces see this too. If webhooks of many workspaces fail, check the service’s network access.",
     row: (subject) => ({
       name: subject.owner,
       href: workspaceHref(subject),

@@ -4,7 +4,7 @@ import { useRole, useIsTest, useTimeZone } from "../api/session.ts";
 import { useRpc, useQuery } from "../api/use-query.ts";
 import { DialogButton } from "../ui/dialog.tsx";
 import { Empty, Page, Section, QueryView } from "../ui/page.tsx";
-import { ListView } from "../ui/table.tsx";
+import { ListView, SumTable } from "../ui/table.tsx";
 import {
   actionsColumn,
   API_KEY_COLUMNS,
@@ -21,7 +21,7 @@ import { grpcAddress } from "../api/sign-in.ts";
 import { Code } from "../ui/values.tsx";
 import { ReportService, type Usage, type UsageHour } from "../../../gen/shipments/v1/report_service_pb.js";
 import { LineChart, type LinePoint } from "../ui/charts.tsx";
-import { compactText, dateOf, numberText } from "../ui/format.ts";
+import { compactText, dateOf, numberText, rateText } from "../ui/format.ts";
 import { localTime } from "../ui/local-time.ts";
 
 export function ApiKeysPage() {
@@ -139,38 +139,15 @@ function Shown({ usage }: { readonly usage: Usage }) {
   const timeZone = useTimeZone();
   return (
     <div class="form">
-      <table class="sum" aria-label="Limits and usage">
-        <thead>
-          <tr>
-            <th scope="col">Calls</th>
-            <th scope="col">Limit</th>
-            <th scope="col">This hour</th>
-            <th scope="col">24 hours</th>
-          </tr>
-        </thead>
-        <tbody>
-          {CALL_CLASSES.map(([name, title]) => {
-            const limit = usage[name];
-            const calls = hours.map((hour) => Number(hour[name]));
-            return (
-              <tr key={name}>
-                <th scope="row">{title}</th>
-                <td>
-                  {limit && (
-                    <>
-                      {numberText(limit.rate)} per second
-                      <br />
-                      <span class="minor">burst {numberText(limit.burst)}</span>
-                    </>
-                  )}
-                </td>
-                <td>{numberText(calls.at(-1) ?? 0)}</td>
-                <td>{numberText(calls.reduce((sum, count) => sum + count, 0))}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <SumTable
+        label="Limits and usage"
+        headings={["Calls", "Limit", "This hour", "24 hours"]}
+        rows={CALL_CLASSES.map(([name, title]) => {
+          const calls = hours.map((hour) => Number(hour[name]));
+          const sum = calls.reduce((all, count) => all + count, 0);
+          return [title, rateText(usage[name]), numberText(calls.at(-1) ?? 0), numberText(sum)];
+        })}
+      />
       <h3>Calls by hour</h3>
       <LineChart
         label="Calls by hour"

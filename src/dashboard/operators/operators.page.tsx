@@ -7,7 +7,7 @@ import { navigate, useLocation } from "../routes/router.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
 import { Page, Tabs, Section, DetailPage } from "../ui/page.tsx";
-import { type Column, ListView, useList } from "../ui/table.tsx";
+import { type Column, Line, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import {
   isSelf,
@@ -48,7 +48,7 @@ export function OperatorsPage() {
       <ListView
         query={list}
         label="Operators"
-        columns={columnsFor(email)}
+        columns={columnsFor(email, includeRevoked)}
         href={({ id }) => paths.operator({ operator: id })}
       />
       {!mayChange && <p class="note minor">Owners create and change operators.</p>}
@@ -56,28 +56,21 @@ export function OperatorsPage() {
   );
 }
 
-function columnsFor(ownEmail: string): readonly Column<Operator>[] {
+const STATE: Column<Operator> = { header: "State", selfEvident: true, cell: (it) => <OperatorBadge operator={it} /> };
+
+function columnsFor(ownEmail: string, includeRevoked: boolean): readonly Column<Operator>[] {
   return [
     {
       header: "Name",
       selfEvident: true,
       cell: (operator) => (
-        <>
+        <span>
           <strong>{operator.name}</strong> {isSelf(operator, ownEmail) && <Badge>You</Badge>}
-          {operator.email && (
-            <>
-              <br />
-              <span class="minor">{operator.email}</span>
-            </>
-          )}
-        </>
+          <Line isMinor text={operator.email} />
+        </span>
       ),
     },
-    {
-      header: "State",
-      selfEvident: true,
-      cell: (operator) => <OperatorBadge operator={operator} />,
-    },
+    ...(includeRevoked ? [STATE] : []),
     { header: "Kind", selfEvident: true, cell: ({ kind }) => enumText(OperatorKind, kind) },
     { header: "Role", cell: ({ role }) => enumText(OperatorRole, role) },
     { header: "Keys", align: "end", cell: ({ keys }) => keys.length },

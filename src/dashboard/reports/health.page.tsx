@@ -166,11 +166,8 @@ function replicaFigure(replicas: readonly Replica[]): Figure {
 function tariffFigure(tariff: TariffHealth): Figure {
   const { versionInForce, scheduledVersion, scheduledAt } = tariff;
   return {
-    term: "Tariff",
-    value:
-      versionInForce === undefined
-        ? state("bad", "No tariff in force")
-        : state("good", `Version ${versionInForce} in force`),
+    term: "Tariff in force",
+    value: versionInForce === undefined ? state("bad", "None") : state("good", `Version ${versionInForce}`),
     note:
       scheduledVersion === undefined ? (
         "No other version scheduled"
@@ -211,7 +208,7 @@ function paymentFigure(payments: PaymentHealth): Figure {
   ].filter((text) => text !== undefined);
   return {
     term: "Payments",
-    value: overdue.length === 0 ? state("good", "None overdue") : state("attention", "Overdue"),
+    value: overdue.length === 0 ? state("good", "On time") : state("attention", "Overdue"),
     note: overdue.length === 0 ? "Providers respond" : overdue.join(", "),
   };
 }

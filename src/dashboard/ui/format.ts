@@ -46,6 +46,10 @@ export function apiKeyText(label: string): string {
   return `API key ${label}`;
 }
 
+export function rateText(limit: { readonly rate: number; readonly burst: number } | undefined): string | undefined {
+  return limit && `${numberText(limit.rate)} per second, burst ${numberText(limit.burst)}`;
+}
+
 export function shareText(share: number): string {
   return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(share);
 }

@@ -29,7 +29,7 @@ const FIELDS = {
   },
   types: {
     label: "Events",
-    choices: EVENT_TYPES.map(([type, label]) => [type, label] as const),
+    choices: EVENT_TYPES.map(([type]) => [type, type] as const),
     hint: "Leave empty to receive all events, including types added later.",
   },
 };

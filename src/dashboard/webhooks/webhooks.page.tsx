@@ -19,18 +19,14 @@ import {
   LastAnswer,
 } from "./webhook-dialogs.tsx";
 import { payloadText, useEvent } from "./events.page.tsx";
-import { EVENT_TYPES } from "./event-types.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText, shareText } from "../ui/format.ts";
 import "./timeline.css";
 
-const LABELS: ReadonlyMap<string, string> = new Map(EVENT_TYPES.map(([type, label]) => [type, label]));
-
 function typesText({ types }: Webhook): string {
-  if (types.includes(ALL_TYPES)) return "All events";
-  return types.map((type) => LABELS.get(type) ?? type).join(", ");
+  return types.includes(ALL_TYPES) ? "All events" : types.join(", ");
 }
 
 /** A webhook with its delivery figures, which are `undefined` while loading. */

@@ -17,7 +17,7 @@ import { Time, Id } from "../ui/values.tsx";
 import { providerName } from "./missing-words.ts";
 import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges, WorkspaceNames } from "../audit/audit-table.tsx";
-import { numberText, recordIdOf } from "../ui/format.ts";
+import { rateText, recordIdOf } from "../ui/format.ts";
 import { LimitsButton, PaymentsButton, WorkspaceActions, type ActionProps } from "./platform-workspace-actions.tsx";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import {
@@ -154,7 +154,7 @@ export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) 
             <Limits workspace={workspace} />
           </div>
           <PlatformWorkspaceKeys workspace={id} />
-          <WorkspaceNames.Provider value={new Map([[String(id), workspace.name]])}>
+          <WorkspaceNames.Provider value={new Map([[String(id), ""]])}>
             <RecentChanges
               title="Latest changes"
               query={changes}
@@ -198,12 +198,7 @@ function Limits(props: ActionProps) {
   const { limits } = props.workspace;
   return (
     <Section title="Limits" actions={<LimitsButton {...props} />}>
-      <DescriptionList
-        items={CALL_CLASSES.map(([name, label]) => {
-          const limit = limits?.[name];
-          return [label, limit && `${numberText(limit.rate)} per second, burst ${numberText(limit.burst)}`];
-        })}
-      />
+      <DescriptionList items={CALL_CLASSES.map(([name, label]) => [label, rateText(limits?.[name])])} />
     </Section>
   );
 }

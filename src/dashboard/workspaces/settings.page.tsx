@@ -1,10 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import {
-  WorkspaceService,
-  type Limits,
-  type RateLimit,
-  type Workspace,
-} from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { WorkspaceService, type Limits, type Workspace } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useRole, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { MembersSection } from "../people/members.tsx";
@@ -17,7 +12,7 @@ import { paths } from "../routes/paths.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { Id } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { numberText } from "../ui/format.ts";
+import { numberText, rateText } from "../ui/format.ts";
 import { TrackingSection } from "./tracking.tsx";
 import { TimeZoneButton } from "./time-zone-button.tsx";
 import { RpcButton } from "../ui/dialog.tsx";
@@ -115,10 +110,6 @@ function LimitsSection({ limits }: { readonly limits: Limits }) {
       />
     </Section>
   );
-}
-
-function rateText(limit: RateLimit | undefined): string | undefined {
-  return limit && `${numberText(limit.rate)} per second, burst ${numberText(limit.burst)}`;
 }
 
 /** Settings for the couriers' page. */

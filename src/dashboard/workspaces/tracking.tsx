@@ -6,6 +6,7 @@ import { useRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
+import { More } from "../ui/menu.tsx";
 import { Field } from "../ui/fields.tsx";
 import { dataUrl, numberText } from "../ui/format.ts";
 import { Section, QueryView } from "../ui/page.tsx";
@@ -16,17 +17,12 @@ import "./tracking.css";
 export function TrackingSection({ workspace }: { readonly workspace: Workspace }) {
   const { trackingEnabled, trackingShowsCourier, trackingContact, test } = workspace;
   const { notifiesRecipients, trackingLogo } = workspace;
-  const isAdmin = useRole("admin");
-  const actions = (
+  const actions = useRole("admin") && (
     <>
-      {isAdmin && trackingEnabled && <DialogButton dialog={<Preview />}>Preview</DialogButton>}
-      {isAdmin && !test && (
-        <>
-          <ChangeTracking workspace={workspace} />
-          <DialogButton dialog={<LogoDialog hasLogo={trackingLogo !== undefined} />}>Change logo</DialogButton>
-        </>
-      )}
-      {isAdmin && (
+      {!test && <ChangeTracking workspace={workspace} />}
+      <More of="Tracking">
+        {trackingEnabled && <DialogButton dialog={<Preview />}>Preview</DialogButton>}
+        {!test && <DialogButton dialog={<LogoDialog hasLogo={trackingLogo !== undefined} />}>Change logo</DialogButton>}
         <RpcButton
           method={WorkspaceService.method.rotateTrackingLinks}
           button="Replace all links"
@@ -37,7 +33,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
         >
           <p>Existing links stop working, and shipments get new ones.</p>
         </RpcButton>
-      )}
+      </More>
     </>
   );
   return (
