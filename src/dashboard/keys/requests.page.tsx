@@ -45,12 +45,7 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
       </>
     ),
   },
-  {
-    header: "By",
-    clips: true,
-    spare: "first",
-    cell: ({ caller }) => <Line text={callerText(caller)} title={caller} />,
-  },
+  { header: "By", spare: "first", cell: ({ caller }) => callerText(caller) },
   { header: "Took", align: "end", cell: ({ durationMs }) => `${numberText(durationMs)} ms` },
   { header: "When", align: "end", selfEvident: true, cell: ({ startedAt }) => <Time at={startedAt} /> },
 ];

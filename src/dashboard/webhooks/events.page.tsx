@@ -25,7 +25,6 @@ const COLUMNS: readonly Column<Event>[] = [
   {
     header: FILTERS.subject.label,
     selfEvident: true,
-    clips: true,
     cell: ({ shipment: reference, webhook }) =>
       reference === undefined ? (
         <a href={paths.webhook({ webhook: webhook!.id })}>
@@ -45,7 +44,7 @@ const COLUMNS: readonly Column<Event>[] = [
       actor ??
       courier?.name ?? <span class="minor">{apiKey ? apiKeyText(apiKey.name ?? apiKey.last4) : "Service"}</span>,
   },
-  { header: "When", align: "end", selfEvident: true, cell: ({ timestamp }) => <Time at={timestamp} exact="second" /> },
+  { header: "When", align: "end", selfEvident: true, cell: ({ timestamp }) => <Time at={timestamp} /> },
 ];
 
 export function EventsPage() {
@@ -107,7 +106,6 @@ interface Payload {
   readonly webhook: { readonly id: string; readonly url: string } | null;
   readonly actor: string | null;
   readonly api_key: { readonly name: string | null; readonly last4: string } | null;
-  readonly position: number;
   /** The shipment as of the event. */
   readonly data: unknown;
 }
@@ -180,7 +178,7 @@ const CHANGE_COLUMNS: readonly Column<ReturnType<typeof payloadChanges>[number]>
 ];
 
 function Details({ payload }: { readonly payload: Payload }) {
-  const { id, timestamp, shipment: reference, webhook, actor, api_key: key, position } = payload;
+  const { id, timestamp, shipment: reference, webhook, actor, api_key: key } = payload;
   return (
     <DescriptionList
       items={[
@@ -195,7 +193,6 @@ function Details({ payload }: { readonly payload: Payload }) {
         ],
         ["Webhook", webhook ? <a href={paths.webhook({ webhook: webhook.id })}>{webhook.url}</a> : undefined],
         ["By", actor ?? (key ? apiKeyText(key.name ?? key.last4) : "An API key or the service")],
-        ["Position", String(position)],
         ["ID", <Id id={id} />],
       ]}
     />

@@ -40,19 +40,16 @@ const COLUMNS: readonly Column<Listed>[] = [
   { header: "State", selfEvident: true, cell: ({ webhook }) => <WebhookBadge webhook={webhook} /> },
   { header: "Events", cell: ({ webhook }) => typesText(webhook) },
   { header: "Failed, 7 days", align: "end", cell: ({ figures }) => <ErrorRate figures={figures} /> },
-  { header: "Created", align: "end", spare: true, cell: ({ webhook }) => <Time at={webhook.createdAt} /> },
+  { header: "Created", align: "end", spare: "first", cell: ({ webhook }) => <Time at={webhook.createdAt} /> },
 ];
 
-/** Shows the share of failed attempts: `2.5% of 40 attempts`. */
+/** Shows the share of failed attempts: `2.5% of 40`. */
 function ErrorRate({ figures }: { readonly figures: WebhookFigures | undefined }) {
   if (figures === undefined || figures.attempts === 0) return <>—</>;
   const { attempts, failedAttempts } = figures;
   return (
     <>
-      {shareText(failedAttempts / attempts)}{" "}
-      <span class="minor">
-        of {numberText(attempts)} {attempts === 1 ? "attempt" : "attempts"}
-      </span>
+      {shareText(failedAttempts / attempts)} <span class="minor">of {numberText(attempts)}</span>
     </>
   );
 }
@@ -221,17 +218,22 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
       ),
   },
   { header: "Status", selfEvident: true, cell: ({ status }) => <DeliveryBadge status={status} /> },
-  { header: "Last response", spare: true, cell: (delivery) => <LastAnswer delivery={delivery} /> },
   {
     header: "Attempts",
-    align: "end",
-    cell: ({ attempts, nextAttemptAt }) => (
+    cell: (delivery) => (
       <>
-        {numberText(attempts)}
-        {nextAttemptAt && (
-          <span class="minor">
-            , next <Time at={nextAttemptAt} />
-          </span>
+        <span>
+          {numberText(delivery.attempts)}
+          {delivery.nextAttemptAt && (
+            <span class="minor">
+              , next <Time at={delivery.nextAttemptAt} />
+            </span>
+          )}
+        </span>
+        {delivery.lastDurationMs !== undefined && (
+          <div class="lines">
+            <LastAnswer delivery={delivery} />
+          </div>
         )}
       </>
     ),
