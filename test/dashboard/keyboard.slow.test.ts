@@ -237,7 +237,7 @@ describeDashboard("keyboard only", (dashboard) => {
     await enter(page, button(page, "Record refund"));
     await enter(page, inDialog(page, "Record refund"));
     await expect.poll(() => entry.innerText()).toBe("Needs attention");
-    await enter(page, link(page, "General"));
+    await enter(page, link(page, "Settings"));
     await enter(page, button(page, "Change time zone"));
     await tabTo(page, page.getByLabel("Time zone", { exact: true }));
     await page.keyboard.type("Asia/Tokyo");

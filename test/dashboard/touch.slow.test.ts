@@ -178,7 +178,7 @@ describeDashboard("touch on a phone", (dashboard) => {
     await tapInDialog(page, "Merge A. Byron into Ada Lovelace");
     await expect.poll(() => rows(page).count()).toBe(2);
     await tap(page, "Navigation");
-    await tapLink(page, "General");
+    await tapLink(page, "Settings");
     await tap(page, "Change time zone");
     await page.getByLabel("Time zone", { exact: true }).selectOption("Asia/Tokyo");
     await expectUsable(page);

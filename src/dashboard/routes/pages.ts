@@ -32,7 +32,7 @@ export const PAGES = {
   customer: { path: "/w/:workspace/customers/:customer" },
   couriers: { path: "/w/:workspace/couriers", label: "Couriers" },
   courier: { path: "/w/:workspace/couriers/:courier" },
-  settings: { path: "/w/:workspace/settings", label: "General" },
+  settings: { path: "/w/:workspace/settings", label: "Settings" },
   apiKeys: { path: "/w/:workspace/settings/api", label: "API", section: "Developers" },
   requests: { path: "/w/:workspace/settings/requests", label: "Requests", section: "Developers" },
   events: { path: "/w/:workspace/settings/events", label: "Events", section: "Developers" },
@@ -70,7 +70,7 @@ export const ICONS: Readonly<Record<string, string>> = {
   Customers: "M8 7.5a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2ZM3 13.7a5 5 0 0 1 10 0",
   Couriers:
     "M1.5 4h8v7h-8ZM9.5 6.5h3l2 2.2V11h-5M4.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM11.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z",
-  General:
+  Settings:
     "M8 10.2a2.2 2.2 0 1 0 0-4.4 2.2 2.2 0 0 0 0 4.4ZM8 1.8v2M8 12.2v2M1.8 8h2M12.2 8h2M3.6 3.6 5 5M11 11l1.4 1.4M12.4 3.6 11 5M5 11l-1.4 1.4",
   API: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
   Requests: "M2.5 4.5h11M2.5 8h11M2.5 11.5h6M11 11.5l1.3 1.3 2.2-2.6",

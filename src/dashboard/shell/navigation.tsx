@@ -11,9 +11,8 @@ function entriesOf(workspace?: bigint, isTestMode = false) {
     const isPlatform = path.startsWith("/platform");
     if (label === undefined || isPlatform !== (workspace === undefined)) return [];
     if (isTest && !isTestMode) return [];
-    const inside = section ?? (path.includes("/settings") ? "Settings" : "Workspace");
     const href = (paths[name] as Path<"/:workspace">)({ workspace: workspace ?? "" });
-    return { section: isPlatform ? "Platform" : inside, label, icon: ICONS[label], href };
+    return { section: section ?? (isPlatform ? "Platform" : "Workspace"), label, icon: ICONS[label], href };
   });
 }
 

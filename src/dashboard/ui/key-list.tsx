@@ -2,7 +2,7 @@ import { DescriptionList } from "./description-list.tsx";
 import { Dialog, openDialog } from "./dialog.tsx";
 
 const KEYS = [
-  ["/", "Search"],
+  ["/, Ctrl-K", "Search"],
   ["?", "Show these keys"],
   ["j, k", "Next and previous row; Enter opens it"],
   ["o, Space", "Open the row beside the list on wide screens; Escape closes it"],
@@ -17,7 +17,7 @@ const SHIPMENT_KEYS = [
   ["m", "Record payment"],
   ["u, d", "Mark as picked up or delivered"],
   ["a, r", "Assign or remove courier"],
-  ["c", "Cancel"],
+  ["c", "Cancel shipment"],
 ] as const;
 
 /** Lists the single-character shortcuts that are available. */

@@ -22,12 +22,13 @@ export function SettingsPage() {
   const { isTest } = useWorkspace();
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const parts = useShownPart();
+  const current = useLocation().hash.slice(1) || "workspace";
   return (
-    <Page title="General">
+    <Page title="Settings">
       <div class="settings">
-        <nav class="parts" aria-label="Parts of the settings">
+        <nav class="parts tabs" aria-label="Parts of the settings">
           {settingsParts(isTest).map(({ id, label }) => (
-            <a key={id} href={`#${id}`}>
+            <a key={id} href={`#${id}`} aria-current={id === current ? "location" : undefined}>
               {label}
             </a>
           ))}
@@ -85,7 +86,7 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
           ["Name", name],
           ["ID", <Id id={id} />],
           ["Time zone", zoneText(timeZone)],
-          ["Booking", bookingBlockers.length === 0 ? "Possible" : <a href={paths.attention()}>Not possible now</a>],
+          ["Booking", bookingBlockers.length > 0 && <a href={paths.attention()}>Not possible now</a>],
         ]}
       />
       <p class="hint note">Only platform operators can change the name and limits.</p>
