@@ -327,7 +327,7 @@ describeDashboard("items that need attention", (dashboard) => {
     await expect.poll(focused).toBe("Test");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     const drawn = await page
       .getByRole("navigation", { name: "Pages" })
       .locator("path")

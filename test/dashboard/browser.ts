@@ -203,7 +203,7 @@ export async function signInAsOperator(
   const link = await service.request(path, { apiKey, body: {} });
   await page.goto(link.body.sign_in_path);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   return email;
 }
 

@@ -134,7 +134,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     const other = await dashboard.newPage();
     await other.goto(link);
     await other.getByRole("button", { name: "Sign in" }).click();
-    await other.getByRole("heading", { name: "Platform", level: 1 }).waitFor();
+    await other.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     await other.goto("/platform/workspaces");
     await other.getByRole("button", { name: "Create workspace" }).waitFor();
   });

@@ -201,14 +201,14 @@ describeDashboard("platform reports", (dashboard) => {
       const receiver = await startReceiver((response) => response.writeHead(500).end());
       await addWebhook(dashboard.service, apiKey, { url: receiver.url });
       await book(dashboard.service, apiKey);
-      await sql.query("update webhook_delivery set created_at = now() - interval '2 hours'");
+      await sql.query("update webhook_delivery set created_at = now() - interval '6 minutes'");
       await sql.query(
         `insert into tariff_version (version, document, digest, published_at, effective_at)
          select 2, document, digest, now(), '2099-01-01T12:00:00Z' from tariff_version where version = 1`,
       );
       const page = await open("/platform/health");
       await page.getByText("Version 2 from Jan 1, 2099").waitFor();
-      await page.getByText(/^[12] waiting$/).waitFor();
+      await page.locator(".badge.attention", { hasText: /^[12] waiting$/ }).waitFor();
       await page.getByText("Oldest since").waitFor();
       await expectWellShown(page, "health-waiting");
       await receiver.close();

@@ -35,7 +35,7 @@ describeDashboard("slots", (dashboard) => {
     await page.getByText("No slot has a capacity").waitFor();
     await expectWellShown(page, "slots-none", ["360-dark"]);
     await page.getByRole("link", { name: "Show drafts" }).click();
-    await page.getByRole("heading", { name: "Tariff drafts", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Drafts", level: 1 }).waitFor();
   });
 
   test("are listed by schedule and week, and operators change their capacity", async () => {

@@ -122,8 +122,8 @@ const MIGRATION_COLUMNS: readonly Column<AppliedMigration>[] = [
   { header: "Applied", cell: ({ appliedAt }) => <Time at={appliedAt} exact /> },
 ];
 
-/** Delivery wait that implies several failed attempts, in milliseconds. The first attempts are minutes apart. */
-const LATE_DELIVERY_MS = 3_600_000;
+/** Delivery wait that implies two failed attempts, in milliseconds. The third is due after five minutes. */
+const LATE_DELIVERY_MS = 300_000;
 /** Maximum that the service counts to. */
 const MAX_DELIVERIES = 1_000_000n;
 const MAX_PAYMENTS = 10_000;

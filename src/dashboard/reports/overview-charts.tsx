@@ -86,17 +86,16 @@ function revenueFigure({ currency, paid, awaitingPayment }: Revenue, hrefOf: Hre
   };
 }
 
-/** Returns the share of quotes that were booked, or their bookings if that exceeds the quotes. Empty if unknown or without quotes. */
+/** Returns the share of quotes that were booked. Empty if unknown, without quotes or above 100%. */
 function quoteFigures(now: OverviewTotals, then: OverviewTotals | undefined): readonly Figure[] {
   const { quotes, quotedBookings, quoteToBooking: share } = now;
-  if (quotes === undefined || (quotes === 0n && quotedBookings === 0n)) return [];
-  const [booked, quoted] = [countText(quotedBookings), countText(quotes)];
+  if (quotes === undefined || share === undefined) return [];
   return [
     {
       term: "Quote to booking",
-      value: share === undefined ? booked : shareText(share),
+      value: shareText(share),
       delta: <Delta isShare of={difference(share, then?.quoteToBooking)} />,
-      note: `${share === undefined ? "bookings with" : `${booked} booked of`} ${quoted} quotes by API`,
+      note: `${countText(quotedBookings)} booked of ${countText(quotes)} quotes by API`,
     },
   ];
 }

@@ -21,23 +21,25 @@ export function PlatformPage() {
   const overview = useRpc(PlatformReportService.method.getPlatformOverview, range);
   const before = useRpc(PlatformReportService.method.getPlatformOverview, rangeBefore(range));
   return (
-    <Page title="Platform" note={<span class="minor">All workspaces, by day in UTC</span>}>
-      <DayRange now={now} />
-      <QueryView query={shownWith(overview, before)} labels={DAY_LABELS}>
-        {({ data, topWorkspaces, slots }) => {
-          const comparison = data && { overview: data, before: before.data?.data, today: now };
-          return (
-            comparison && (
-              <div class="stack">
-                <OverviewFigures {...comparison} />
-                {slots.length > 0 && <SlotUses slots={slots} />}
-                <Busiest workspaces={topWorkspaces} />
-                <OverviewCharts {...comparison} />
-              </div>
-            )
-          );
-        }}
-      </QueryView>
+    <Page title="Overview" note={<span class="minor">All workspaces, by day in UTC</span>}>
+      <div class="stack">
+        <DayRange now={now} />
+        <QueryView query={shownWith(overview, before)} labels={DAY_LABELS}>
+          {({ data, topWorkspaces, slots }) => {
+            const comparison = data && { overview: data, before: before.data?.data, today: now };
+            return (
+              comparison && (
+                <div class="stack">
+                  <OverviewFigures {...comparison} />
+                  {slots.length > 0 && <SlotUses slots={slots} />}
+                  <Busiest workspaces={topWorkspaces} />
+                  <OverviewCharts {...comparison} />
+                </div>
+              )
+            );
+          }}
+        </QueryView>
+      </div>
     </Page>
   );
 }

@@ -77,7 +77,7 @@ export function ShipmentsPage() {
       Book a shipment
     </a>
   );
-  const empty = <NoShipments {...{ view, filters, book }} />;
+  const empty = <NoShipments {...{ view, filters }} />;
   const bar = (
     <>
       <FilterChips fields={view.queue === undefined ? FILTERS : OTHERS} days="Booked" />
@@ -164,12 +164,8 @@ function CustomerFinder({ choose }: { readonly choose: (value: string) => void }
 
 const LazyMap = lazily(() => import("./shipment-map.tsx"), "ShipmentMap", <Spinner label="Loading the map" />);
 
-function NoShipments(props: {
-  readonly view: View;
-  readonly filters: ReturnType<typeof filtersOf>;
-  readonly book: ComponentChildren;
-}) {
-  const { view, filters, book } = props;
+function NoShipments(props: { readonly view: View; readonly filters: ReturnType<typeof filtersOf> }) {
+  const { view, filters } = props;
   const link = { label: "Show all shipments", href: paths.shipments() };
   const hasState = (filters.status ?? filters.paymentStatus) !== undefined;
   if (isNarrowed(filters) || (view.queue === undefined && hasState)) {
@@ -186,11 +182,7 @@ function NoShipments(props: {
       </Empty>
     );
   }
-  return (
-    <Empty title={view.done} action={book}>
-      Shipments that are booked here or through the API appear on this page.
-    </Empty>
-  );
+  return <Empty title={view.done}>Shipments that are booked here or through the API appear on this page.</Empty>;
 }
 
 function filtersOf(query: URLSearchParams, timeZone: string | undefined) {

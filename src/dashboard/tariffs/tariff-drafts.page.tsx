@@ -33,7 +33,7 @@ export function TariffDraftsPage() {
     </Button>
   );
   return (
-    <Page title="Tariff drafts" actions={begin}>
+    <Page title="Drafts" actions={begin}>
       <ListView
         query={list}
         label="Drafts"

@@ -30,9 +30,8 @@ export function WorkspaceActions(props: ActionProps) {
   if (!useMayChangeLive(props)) return null;
   const request = { workspace: id };
   return (
-    <>
+    <More>
       <RpcButton
-        primary
         button="Invite member"
         method={admin.inviteWorkspaceMember}
         title={`Invite member of ${name}`}
@@ -53,21 +52,19 @@ export function WorkspaceActions(props: ActionProps) {
           </InvitedDialog>
         )}
       />
-      <More>
-        <RpcButton
-          button="Rename"
-          method={admin.renameWorkspace}
-          title={`Rename ${name}`}
-          submit="Rename"
-          request={request}
-          fields={{ name: "Name" }}
-          values={workspace}
-          done="Workspace renamed."
-        />
-        <TimeZoneButton method={admin.updateWorkspaceTimeZone} request={request} {...{ name, timeZone }} />
-        <SuspendButton {...props} />
-      </More>
-    </>
+      <RpcButton
+        button="Rename"
+        method={admin.renameWorkspace}
+        title={`Rename ${name}`}
+        submit="Rename"
+        request={request}
+        fields={{ name: "Name" }}
+        values={workspace}
+        done="Workspace renamed."
+      />
+      <TimeZoneButton method={admin.updateWorkspaceTimeZone} request={request} {...{ name, timeZone }} />
+      <SuspendButton {...props} />
+    </More>
   );
 }
 

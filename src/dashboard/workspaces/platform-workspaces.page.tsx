@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "ID", cell: ({ id }) => String(id) },
   {
     header: "Payments",
-    cell: ({ paymentProvider }) => (paymentProvider === undefined ? "Not connected" : providerName(paymentProvider)),
+    cell: ({ paymentProvider }) => (paymentProvider === undefined ? "None" : providerName(paymentProvider)),
   },
   { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
