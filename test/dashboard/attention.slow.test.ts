@@ -7,10 +7,12 @@ import { addWebhook } from "../support/webhooks.ts";
 import {
   describeDashboard,
   enter,
+  expectAccessible,
   expectUsable,
   expectWellShown,
   linkFor,
   openAsMember,
+  openAsOperator,
   openWorkspaceMenu,
   PHONE,
   pressInDialog,
@@ -270,10 +272,10 @@ describeDashboard("items that need attention", (dashboard) => {
     const navigation = page.getByRole("button", { name: "Navigation" });
     await navigation.locator(".dot").waitFor();
     await navigation.tap();
+    await expectAccessible(page);
     await expectUsable(page);
     await entry(page).tap();
     await expect.poll(() => items(page).count()).toBe(4);
-    await expectUsable(page);
     await (await openWorkspaceMenu(page)).getByRole("link", { name: "Switch to test mode" }).tap();
     await page.getByText("Nothing needs attention").waitFor();
     await page.getByRole("banner").getByText("Test mode", { exact: true }).waitFor();
@@ -286,8 +288,7 @@ describeDashboard("items that need attention", (dashboard) => {
     await em.execute("update payment_connection set provider = 'stripe', state = 'restricted' where workspace_id = ?", [
       own.id,
     ]);
-    const page = await dashboard.newPage();
-    await signInAsOperator(page, dashboard, "viewer");
+    const page = await openAsOperator(dashboard, "/platform", "viewer");
     await entry(page).locator(".count").waitFor();
     await entry(page).focus();
     await page.keyboard.press("Enter");
@@ -312,7 +313,6 @@ describeDashboard("items that need attention", (dashboard) => {
     const email = await signInAsOperator(page, dashboard, "owner");
     await linkFor(dashboard.service, dashboard.workspace, { email });
     await page.goto(`/w/${dashboard.workspace.id}/customers`);
-    await page.reload();
     const focused = () => page.evaluate("document.activeElement.textContent");
     const button = page.getByRole("button", { name: /^Workspace and account/ });
     await enter(page, button);

@@ -5,11 +5,11 @@ import {
   chooseMore,
   describeDashboard,
   expectWellShown,
+  openAsMember,
   openAsOperator,
   pressInDialog,
   rowsOf,
   signInAsOperator,
-  signInTo,
   type TestPage,
 } from "./browser.ts";
 
@@ -178,8 +178,7 @@ describeDashboard("the platform's operators", (dashboard) => {
   });
 
   test("a person who is not an operator sees a notice and nothing of the platform", async () => {
-    const page = await dashboard.newPage();
-    await signInTo(page, dashboard);
+    const page = await openAsMember(dashboard, "");
     await page.goto("/platform/operators");
     await page.getByText("You are not an operator of the platform").waitFor();
     await expectWellShown(page, "no-operator");

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 import { book } from "../support/bookings.ts";
-import { describeDashboard, expectUsable, expectWellShown, openAsMember, rowsOf, WITHOUT_POINTER } from "./browser.ts";
+import {
+  describeDashboard,
+  expectAccessible,
+  expectUsable,
+  expectWellShown,
+  openAsMember,
+  rowsOf,
+  WITHOUT_POINTER,
+} from "./browser.ts";
 
 describeDashboard("Developers → Test mode", (dashboard) => {
   /** Creates a workspace whose test mode has two simulations. */
@@ -34,6 +42,7 @@ describeDashboard("Developers → Test mode", (dashboard) => {
     await page.getByText("Moved ahead").waitFor();
     await stuck.waitFor({ state: "detached" });
     await deliver.getByText("Pick up").waitFor();
+    await expectAccessible(page);
     await expectUsable(page);
     await press(page, deliver.getByRole("button", { name: "Simulate event" }));
     await press(page, inDialog("Simulate event"));
@@ -50,6 +59,7 @@ describeDashboard("Developers → Test mode", (dashboard) => {
 
     await press(page, button("Delete all test data…"));
     await page.getByText("2 shipments, with their payments and simulations").waitFor();
+    await expectAccessible(page);
     await expectUsable(page);
     await press(page, inDialog("Delete all test data"));
     await page.getByText("No simulations running").waitFor();

@@ -4,6 +4,7 @@ import type { TestWorkspace } from "../support/service.ts";
 import {
   chooseMore,
   describeDashboard,
+  expectAccessible,
   expectUsable,
   openAsMember,
   PHONE,
@@ -157,6 +158,7 @@ describeDashboard("touch on a phone", (dashboard) => {
       await menus.last().waitFor();
       for (const menu of await menus.all()) {
         await menu.tap();
+        await expectAccessible(page);
         await expectUsable(page);
         await takeScreenshot(page, `menu-${await menu.textContent()}-${path.split("/")[1]}`);
         await page.keyboard.press("Escape");
