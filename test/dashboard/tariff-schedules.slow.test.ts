@@ -151,29 +151,6 @@ describeDashboard("tariff schedules", (dashboard) => {
     expect(others).toHaveLength(399);
   });
 
-  test("edits a schedule with the keyboard", async () => {
-    const { page, read } = await open([scheduleOf()], "Keys");
-    await page.getByLabel("Time zone").focus();
-    await page.keyboard.press("ControlOrMeta+A");
-    await page.keyboard.type("Asia/Tokyo");
-    await page.getByRole("button", { name: "Edit hours" }).focus();
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Remove hours 1 of Sunday" }).focus();
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Offer pickups as soon as possible").focus();
-    await page.keyboard.press("Space");
-    await page.getByRole("button", { name: "Save draft" }).focus();
-    await page.keyboard.press("Enter");
-    await page.getByText("Draft saved.").waitFor();
-    expect((await read()).schedules).toMatchObject([
-      {
-        time_zone: "Asia/Tokyo",
-        hours: [{ days: EVERY_DAY.slice(0, 6), opens: "08:00", closes: "18:00" }],
-        as_soon_as_possible: false,
-      },
-    ]);
-  });
-
   test("concurrent changes are not overwritten without confirmation", async () => {
     const { page, draft, read } = await open([scheduleOf()], "Shared");
     await page.getByLabel("Lead time, minutes").fill("5");
