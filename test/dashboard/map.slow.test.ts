@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { data } from "../support/answers.ts";
-import { book, bookAnd, takeStep } from "../support/bookings.ts";
+import { bookAnd, takeStep } from "../support/bookings.ts";
 import { startService } from "../support/service.ts";
 import { plainTile, type Rgb, startTileServer, writePmtiles } from "../support/tiles.ts";
 import { ownFolder } from "../support/when-over.ts";
-import { describeDashboard, expectWellShown, openAsMember, signInTo, type TestPage, untilMapDrawn } from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsMember, type TestPage, untilMapDrawn } from "./browser.ts";
 
 const ROUTE = "pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
 
@@ -158,15 +158,7 @@ describeDashboard("the map", (dashboard) => {
     await expect.poll(() => page.evaluate("scrollY")).toBe(0);
   });
 
-  test("pins cannot be moved on pages without a choice", async () => {
-    const { reference } = await book(dashboard.service, dashboard.workspace.apiKey);
-    const page = await openAsMember(dashboard, `/shipments/${reference}`);
-    await page.locator(".map .pin.pickup").waitFor();
-    await expect.poll(() => pinsOf(page)).toEqual(["P", "D"]);
-    await expect.poll(() => page.getByRole("application").count()).toBe(1);
-  });
-
-  test("shows the courier's location while a shipment is in transit", async () => {
+  test("shows the courier's location while a shipment is in transit, with pins that cannot be moved", async () => {
     const { service, workspace } = dashboard;
     const { reference: shipment } = await bookAnd(service, workspace.apiKey, ["pay", "advance"]);
     const as = service.as(workspace.apiKey);
@@ -174,6 +166,7 @@ describeDashboard("the map", (dashboard) => {
     await page.clock.install();
     await page.reload();
     await page.locator(".map .pin.dropoff").waitFor();
+    await expect.poll(() => page.getByRole("application").count()).toBe(1);
     let requestCount = 0;
     page.on("request", (request) => request.url().includes("GetCourierPlace") && requestCount++);
     await page.clock.runFor(10_000);
@@ -247,7 +240,6 @@ describeDashboard(
         new Set([`${dashboard.service.httpUrl}/`]),
       );
       for (const { path } of tileServer.requests) expect(path).toMatch(/^\/\d+\/\d+\/\d+\.png$/);
-      await expectWellShown(page, "map-tiles");
       // Checks that the policy blocks requests to other hosts.
       const isBlocked = await page.evaluate(`new Promise((resolve) => {
         const image = new Image();
@@ -276,12 +268,11 @@ describeDashboard(
   "a map with tiles from a file",
   (dashboard) => {
     test("shows tiles of the nearest scale, loaded in ranges from the service", async () => {
-      const page = await dashboard.newPage();
+      const page = await openAsMember(dashboard, "/customers");
       const ranges: (string | undefined)[] = [];
       page.on("request", (request) => {
         if (request.url().endsWith("/map/tiles.pmtiles")) ranges.push(request.headers()["range"]);
       });
-      await signInTo(page, dashboard);
       await page.goto(`/w/${dashboard.workspace.id}/book?${ROUTE}`);
       await page.getByText("© File of the test").waitFor();
       await expect.poll(() => shareOf(page, TILE_COLOR)).toBeGreaterThan(0.2);

@@ -5,6 +5,7 @@ import type { TestWorkspace } from "../support/service.ts";
 import {
   chooseMore,
   describeDashboard,
+  enter,
   expectUsable,
   expectWellShown,
   holdBack,
@@ -13,6 +14,7 @@ import {
   PHONE,
   pressInDialog,
   rowsOf,
+  tabTo,
   type TestPage,
 } from "./browser.ts";
 
@@ -123,7 +125,7 @@ describeDashboard("selected shipments", (dashboard) => {
     expect(await read(workspace, kept)).toMatchObject({ courier: null });
   });
 
-  test("that were changed concurrently are reported and can be retried", async () => {
+  test("that were changed concurrently are reported and can be retried, by keyboard", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey } = workspace;
@@ -134,15 +136,17 @@ describeDashboard("selected shipments", (dashboard) => {
     await page.route("**/WatchEvents", (route) => route.abort());
     await page.reload();
     await expect.poll(() => rows(page).count()).toBe(2);
-    await all(page).check();
-    await chooseMore(page, "Cancel (2)");
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+    await bar(page).getByText("2 selected").waitFor();
+    await chooseMore(page, "Cancel (2)", enter);
     await page
       .getByText("Payments of $12.69 were recorded by hand. Refund them yourself, then record the refunds.")
       .waitFor();
     await page.getByLabel("Reason for all").selectOption("Goods not available");
-    await page.getByLabel("Note").fill("Fire");
+    await tabTo(page, page.getByLabel("Note"));
+    await page.keyboard.type("Fire");
     await takeStep(service, apiKey, first["reference"], "advance");
-    await pressInDialog(page, "Cancel");
+    await enter(page, page.getByRole("dialog").getByRole("button", { name: "Cancel", exact: true }));
     const failed = page.getByRole("dialog", { name: "1 shipment is not cancelled" });
     await failed.waitFor();
     await expect
@@ -154,10 +158,18 @@ describeDashboard("selected shipments", (dashboard) => {
       cancel_reason: "goods_unavailable",
       cancel_note: "Fire",
     });
-    await pressInDialog(page, "Try again");
+    const firstDialog = (await failed.elementHandle())!;
+    await enter(page, failed.getByRole("button", { name: "Try again" }));
+    await firstDialog.waitForElementState("hidden");
     await failed.getByText("because it is in transit").waitFor();
-    await pressInDialog(page, "Close");
+    await page.keyboard.press("Escape");
+    await failed.waitFor({ state: "detached" });
     await bar(page).getByText("1 selected").waitFor();
+    await enter(page, bar(page).getByRole("button", { name: "Clear" }));
+    // The list before the bar then has the focus and responds to its keys.
+    await page.locator("table:focus").waitFor();
+    await page.keyboard.press("j");
+    await expect.poll(() => page.locator(":focus").textContent()).toContain("SHP-");
   });
 
   test("with a lost response are changed once after a retry", async () => {
