@@ -4,11 +4,21 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pino } from "pino";
 import { parse } from "yaml";
+import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_pb.js";
+import { demoEnvironment } from "../../src/commands/serve.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { DEMO } from "../../src/demo/demo-sign-in.ts";
+import { fillEmptyDatabase } from "../../src/demo/fill-empty-database.ts";
+import { createApp } from "../../src/server/app.ts";
+import { callLocally } from "../../src/server/local-rpcs.ts";
 import { BOOKING } from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
 import { HAS_GRPCIO } from "../support/foreign-client.ts";
 import { freePort } from "../support/free-port.ts";
+import { rotateKeys } from "../support/platform.ts";
 import { makeProtoRepository } from "../support/proto-repository.ts";
 import { runProgram } from "../support/run-program.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
@@ -94,6 +104,8 @@ function makeFolder(): string {
 /** A reader of one guide, with a shell and values for the guide's placeholders. */
 interface Reader {
   readonly shell: ShellSession;
+  /** Environment variables of the service. */
+  readonly settings: Readonly<Record<"DATABASE_URL" | "PORT" | "GRPC_PORT", string>>;
   /** Replaces placeholders as the reader would when copying the text. */
   filledIn(text: string): string;
   close(): Promise<void>;
@@ -105,14 +117,17 @@ async function startReader(folder: string): Promise<Reader> {
   const ports = await Promise.all(Array.from({ length: 5 }, freePort));
   const [port, grpcPort, ...receiverPorts] = ports.map(String);
   const bin = [join(import.meta.dirname, "bin"), join(REPOSITORY, "node_modules/.bin")];
+  const settings = {
+    DATABASE_URL: database.url,
+    PORT: port!,
+    GRPC_PORT: grpcPort!,
+    WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
+  };
   const shell = startShellSession({
     PATH: [...bin, process.env["PATH"]].join(":"),
     HOME: folder,
     REPOSITORY,
-    DATABASE_URL: database.url,
-    PORT: port,
-    GRPC_PORT: grpcPort,
-    WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
+    ...settings,
     NO_COLOR: "1",
   });
   await shell.run(`cd '${folder}'`);
@@ -125,6 +140,7 @@ async function startReader(folder: string): Promise<Reader> {
 
   return {
     shell,
+    settings,
     filledIn: (text) =>
       Object.entries(PLACEHOLDERS)
         .filter(([placeholder]) => text.includes(placeholder))
@@ -142,19 +158,31 @@ async function startReader(folder: string): Promise<Reader> {
   };
 }
 
-/** Follows the first steps of the README: starts the service, sets keys and books a shipment. */
-async function followReadme({ shell, filledIn }: Reader): Promise<void> {
-  await shell.start("LOG_LEVEL=error node src/cli.js serve --demo", "operator rotate");
-  await shell.run("node src/cli.js key rotate --workspace 1; node src/cli.js operator rotate --operator 1");
-  await shell.run(filledIn("export SHIPMENTS_KEY=shp_... OPERATOR_KEY=sho_... PORT=0 GRPC_PORT=0"));
+/**
+ * Starts the demo in this process, like `npm start` in the README. Sets new keys and books a shipment.
+ *
+ * @returns stops the demo
+ */
+async function followReadme({ shell, filledIn, settings }: Reader): Promise<() => Promise<void>> {
+  const config = readConfig(demoEnvironment(settings));
+  const app = createApp({ ...config, databaseUrl: settings.DATABASE_URL }, pino({ level: "silent" }));
+  await app.prepare();
+  await app.listen();
+  const testKey = await fillEmptyDatabase(app);
+  await eventually("the tariff", () => app.hasTariff());
+  const key = await rotateKeys(app.em, 1, 0);
+  const { operatorKey } = await callLocally(app.em, DEMO, OperatorService.method.rotateOperatorKey, { operator: 1n });
+  await shell.run(`echo ${testKey} ${key} ${operatorKey}`);
+  await shell.run(`export SHIPMENTS_KEY=${key} OPERATOR_KEY=${operatorKey} PORT=0 GRPC_PORT=0`);
   await shell.run(
     filledIn(`curl -sS http://127.0.0.1:8080/v1/shipments -d '${JSON.stringify(BOOKING)}' \\
       -H "Authorization: Bearer $SHIPMENTS_KEY" -H 'Content-Type: application/json'`),
   );
+  return () => app.close();
 }
 
-/** Type-checks a TypeScript file as strictly as the project, with the packages in its folder. */
-async function expectStrict(folder: string, file: string): Promise<void> {
+/** Type-checks TypeScript files as strictly as the project, with the packages in their folders. */
+async function expectStrict(home: string, files: readonly string[]): Promise<void> {
   const config = {
     extends: join(REPOSITORY, "tsconfig.json"),
     compilerOptions: {
@@ -163,15 +191,11 @@ async function expectStrict(folder: string, file: string): Promise<void> {
       // Generated clients contain enums, which are not erasable syntax.
       erasableSyntaxOnly: false,
     },
-    include: [file],
+    include: files,
   };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  writeFileSync(join(home, "tsconfig.json"), JSON.stringify(config));
   const tsc = join(REPOSITORY, "node_modules/.bin/tsc");
-  expect(await runProgram(tsc, ["-p", folder], { cwd: folder })).toEqual({
-    code: 0,
-    stdout: "",
-    stderr: "",
-  });
+  expect(await runProgram(tsc, ["-p", home], { cwd: home })).toEqual({ code: 0, stdout: "", stderr: "" });
 }
 
 /** Matches the file name in the text before a block. */
@@ -195,19 +219,21 @@ function hasExamples({ blocks }: Guide): boolean {
 
 describe.each(readGuides().filter(hasExamples))("the examples of $name run", ({ name, path, blocks }) => {
   let home: string;
-  const sources: { readonly folder: string; readonly file: string }[] = [];
+  const sources: string[] = [];
   const corrections = new Map<number, string>();
   let folder: string;
   let reader: Reader;
+  let stopDemo: (() => Promise<void>) | undefined;
 
   beforeAll(async () => {
     home = folder = makeFolder();
     reader = await startReader(home);
-    if (name !== "README.md") await followReadme(reader);
+    if (name !== "README.md") stopDemo = await followReadme(reader);
   });
 
   afterAll(async () => {
     correctAnswers(path, corrections);
+    await stopDemo?.();
     await reader.close();
     rmSync(home, { recursive: true });
   });
@@ -223,7 +249,7 @@ describe.each(readGuides().filter(hasExamples))("the examples of $name run", ({ 
     if (file === undefined) throw new Error("the text before does not say as what to save it");
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), reader.filledIn(text));
-    if (language === "ts") sources.push({ folder, file });
+    if (language === "ts") sources.push(join(folder, file));
   }
 
   function expectAnswer({ text, line }: GuideBlock): void {
@@ -263,8 +289,6 @@ describe.each(readGuides().filter(hasExamples))("the examples of $name run", ({ 
   }
 
   if (blocks.some(({ language }) => language === "ts")) {
-    test("its TypeScript compiles in strict mode", async () => {
-      for (const { folder, file } of sources) await expectStrict(folder, file);
-    });
+    test("its TypeScript compiles in strict mode", () => expectStrict(home, sources));
   }
 });
