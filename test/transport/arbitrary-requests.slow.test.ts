@@ -12,9 +12,9 @@ import { take } from "../support/take.ts";
 import { worldTariff } from "../support/tariffs.ts";
 
 /** Number of runs per property. If one fails, fast-check prints the seed and the path that reproduce the failure. */
-const RUNS = { numRuns: 40 };
+const RUNS = { numRuns: 20 };
 /** For arbitrary bytes. Few of them reach code that differs between methods. */
-const RUNS_OF_BYTES = { numRuns: 10 };
+const RUNS_OF_BYTES = { numRuns: 5 };
 
 /**
  * Id of a workspace and of an operator that requests may change. The callers have higher ids, which

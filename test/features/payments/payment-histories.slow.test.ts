@@ -6,7 +6,7 @@ import { assertHistories } from "./payment-histories.ts";
  * Number of histories. After changes to payments, run half an hour: `HISTORIES=10000 npm run
  * test:all -- payment-histories`.
  */
-const HISTORIES = Number(process.env.HISTORIES ?? 150);
+const HISTORIES = Number(process.env.HISTORIES ?? 80);
 /** Seed of the first 500 histories. Later batches use the next seeds. */
 const SEED = Number(process.env.HISTORIES_SEED ?? Date.now());
 /** Number of histories per batch. Limited, because the stand-in scans all objects of an account. */
