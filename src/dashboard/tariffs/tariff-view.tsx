@@ -118,7 +118,7 @@ function VersionLink({ version }: { readonly version: number }) {
  * Shows a tariff's decimal as an amount in the browser's locale, with the exact text as title.
  * Invalid decimals or currencies, which drafts can have, are shown unchanged.
  */
-export function Fee({ text, currency }: { readonly text: string; readonly currency: string }) {
+function Fee({ text, currency }: { readonly text: string; readonly currency: string }) {
   if (text === "") return <>—</>;
   if (!/^\d+(\.\d+)?$/.test(text) || !/^[A-Z]{3}$/.test(currency)) return <>{text}</>;
   return (
