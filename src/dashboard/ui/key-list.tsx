@@ -21,7 +21,7 @@ const SHIPMENT_KEYS = [
 ] as const;
 
 /** Lists the single-character shortcuts that are available. */
-export function KeyList() {
+function KeyList() {
   return (
     <>
       <Keys of={KEYS} />
