@@ -27,12 +27,11 @@ export function AttentionPage() {
   useLive(reload);
   const { bar, selection } = useAttentionSelection(data?.ofWorkspace ?? []);
   const couriers = useRpc(CourierService.method.listCouriers, { pageSize: 1 });
-  const hasCouriers = couriers.data?.data.length !== 0;
   return (
     <AttentionList
       otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."
       kindsOf={({ ofWorkspace }) => ofWorkspace}
-      groupOf={(kind) => groupOf(kind, { selection, hasCouriers })}
+      groupOf={(kind) => groupOf(kind, { selection, hasCouriers: couriers.data?.data.length !== 0 })}
       bar={bar}
     />
   );
