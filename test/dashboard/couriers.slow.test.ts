@@ -138,6 +138,7 @@ describeDashboard(
       );
       await as.assignCourier({ courier, shipments: [{ shipment: first, sequence: 4 }] });
       const page = await open(workspace, `/shipments/${second}`);
+      await page.waitForLoadState("networkidle");
       const button = page.getByRole("button", { name: "Assign courier", exact: true });
       await button.waitFor();
       const { release, calls } = await holdBack(page, "ListCouriers");

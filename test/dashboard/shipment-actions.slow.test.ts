@@ -301,7 +301,7 @@ describeDashboard("shipment actions", (dashboard) => {
     const { service } = dashboard;
     const shipment = await bookAnd(service, dashboard.workspace.apiKey, ["pay"]);
     const page = await open(shipment);
-    await chooseMore(page, "Mark as picked up");
+    await button(page, "Mark as picked up").click();
     await takeStep(service, dashboard.workspace.apiKey, shipment["reference"], "advance");
     await dialog(page).getByText("The shipment has changed").waitFor();
     await expectWellShown(page, "shipment-moved");

@@ -4,7 +4,6 @@ import {
   BookingBlocker,
   type AttentionSubject,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useLive } from "../api/live.ts";
@@ -17,6 +16,7 @@ import { DialogButton } from "../ui/dialog.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
 import { pickupStep } from "../shipments/step.ts";
+import { useHasCouriers } from "../shipments/use-has-couriers.ts";
 import type { RefundAct } from "../shipments/refunds-dialog.tsx";
 import { AttentionList, type Group, type Kind, TimeNote } from "./attention-list.tsx";
 import { AttentionShipments, DUE, type ShipmentsOfKind, useAttentionSelection } from "./attention-shipments.tsx";
@@ -26,12 +26,12 @@ export function AttentionPage() {
   const { data, reload } = useContext(AttentionQuery)!;
   useLive(reload);
   const { bar, selection } = useAttentionSelection(data?.ofWorkspace ?? []);
-  const couriers = useRpc(CourierService.method.listCouriers, { pageSize: 1 });
+  const hasCouriers = useHasCouriers();
   return (
     <AttentionList
       otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."
       kindsOf={({ ofWorkspace }) => ofWorkspace}
-      groupOf={(kind) => groupOf(kind, { selection, hasCouriers: couriers.data?.data.length !== 0 })}
+      groupOf={(kind) => groupOf(kind, { selection, hasCouriers })}
       bar={bar}
     />
   );

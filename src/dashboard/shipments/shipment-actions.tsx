@@ -9,18 +9,12 @@ import { isUnverified } from "./proof.tsx";
 import { routeTextOf } from "./route.ts";
 import { isPaid } from "./shipment-badge.tsx";
 import { labelOf, pickupStep, type Step } from "./step.ts";
+import { useHasCouriers } from "./use-has-couriers.ts";
 import { useWindows } from "./use-windows.ts";
 
 function courierSteps({ courier }: Shipment): readonly Step[] {
   const remove = courier === undefined ? [] : (["Remove courier"] as const);
   return ["Assign courier", ...remove, "Record attempt"];
-}
-
-interface Setup {
-  /** Whether payments and refunds are recorded automatically. */
-  readonly isOnline: boolean;
-  /** Whether the workspace has couriers. */
-  readonly hasCouriers: boolean;
 }
 
 interface Steps {
@@ -35,10 +29,11 @@ interface Steps {
  * Returns the actions available for a shipment.
  *
  * @param hasTimes whether the route has selectable times
+ * @param isOnline whether payments and refunds are recorded automatically
  */
 export function stepsOf(
   shipment: Shipment,
-  { hasTimes, isOnline, hasCouriers }: Setup & { readonly hasTimes: boolean },
+  { hasTimes, isOnline, hasCouriers }: Readonly<Record<"hasTimes" | "isOnline" | "hasCouriers", boolean>>,
 ): Steps {
   const { status, paymentStatus } = shipment;
   const others: Step[] = hasTimes ? ["Reschedule"] : [];
@@ -74,12 +69,18 @@ export function stepsOf(
 export const StepDialog = lazily(() => import("./shipment-dialogs.tsx"), "StepDialog");
 
 /** The most common action as a button, and the remaining ones in a menu with irreversible ones last. */
-export function ShipmentActions({ shipment, ...setup }: Setup & { readonly shipment: Shipment }) {
+export function ShipmentActions(props: {
+  readonly shipment: Shipment;
+  /** Whether payments and refunds are recorded automatically. */
+  readonly isOnline: boolean;
+}) {
+  const { shipment, isOnline } = props;
   const { reference } = shipment;
   const [open, setOpen] = useState<{ readonly step: Step; readonly from: Shipment }>();
   const mayChange = useRole("member");
   const hasTimes = useHasTimes(shipment, mayChange);
-  const steps = mayChange ? stepsOf(shipment, { hasTimes, ...setup }) : {};
+  const hasCouriers = useHasCouriers(shipment.status === ShipmentStatus.AWAITING_PICKUP && !shipment.courier);
+  const steps = mayChange ? stepsOf(shipment, { hasTimes, isOnline, hasCouriers }) : {};
   const ask = (step: Step) => () => setOpen({ step, from: shipment });
   return (
     <>

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { EventService, type ListShipmentEventsResponse } from "../../../gen/shipments/v1/event_service_pb.js";
 import {
   PaymentConnectionService,
@@ -36,8 +35,6 @@ export function ShipmentPage({ workspace, reference }: ParametersOf<"shipment">)
   const events = useRpc(EventService.method.listShipmentEvents, { shipment: reference, pageSize: 100 });
   const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
   const connection = connected.data?.data;
-  const couriers = useRpc(CourierService.method.listCouriers, { pageSize: 1 });
-  const hasCouriers = couriers.data?.data.length !== 0;
   const customer = query.data?.data?.customer?.name;
   useEffect(() => {
     if (customer !== undefined) noteRecentShipment(workspace, { reference, customer });
@@ -46,15 +43,13 @@ export function ShipmentPage({ workspace, reference }: ParametersOf<"shipment">)
   useLive(events.reload, (event) => event.shipment === reference);
   return (
     <DetailPage
-      query={shownWith(query, connected, events, couriers)}
+      query={shownWith(query, connected, events)}
       up={{ label: "Shipments", href: paths.shipments() }}
       what="shipment"
       fallbackTitle={reference}
       missing={`No shipment of this workspace has the reference ${reference}.`}
       note={(shipment) => <Note shipment={shipment} />}
-      actions={(shipment) => (
-        <ShipmentActions {...{ shipment, hasCouriers }} isOnline={isPaidOnline({ shipment, connection })} />
-      )}
+      actions={(shipment) => <ShipmentActions shipment={shipment} isOnline={isPaidOnline({ shipment, connection })} />}
     >
       {(shipment) => <Shown {...{ shipment, connection, events }} />}
     </DetailPage>

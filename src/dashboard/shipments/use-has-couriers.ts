@@ -1,0 +1,16 @@
+import { useCall } from "../api/clients.ts";
+import { useQuery } from "../api/use-query.ts";
+
+/** Whether the workspace has couriers, assumed while unknown or not wanted. Loads the definitions when needed. */
+export function useHasCouriers(isWanted = true): boolean {
+  const call = useCall();
+  const { data: couriers } = useQuery(
+    async (signal) => {
+      if (!isWanted) return undefined;
+      const { CourierService } = await import("../../../gen/shipments/v1/courier_service_pb.js");
+      return (await call(CourierService.method.listCouriers, { pageSize: 1 }, { signal })).data;
+    },
+    [call, isWanted],
+  );
+  return couriers?.length !== 0;
+}
