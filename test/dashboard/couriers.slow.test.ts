@@ -137,8 +137,10 @@ describeDashboard(
         }),
       );
       await as.assignCourier({ courier, shipments: [{ shipment: first, sequence: 4 }] });
-      const page = await open(workspace, `/shipments/${second}`);
-      await page.waitForLoadState("networkidle");
+      const page = await open(workspace, "/shipments");
+      const listed = page.waitForResponse("**/ListCouriers");
+      await page.goto(`/w/${workspace.id}/shipments/${second}`);
+      await listed;
       const button = page.getByRole("button", { name: "Assign courier", exact: true });
       await button.waitFor();
       const { release, calls } = await holdBack(page, "ListCouriers");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { book, takeStep } from "../support/bookings.ts";
+import { data } from "../support/answers.ts";
+import { book, PAYMENT, takeStep } from "../support/bookings.ts";
 import { insertPendingAndCancelled } from "../support/insert-shipments.ts";
 import {
   describeDashboard,
@@ -177,11 +178,13 @@ describeDashboard("the shipment map", (dashboard) => {
 
   test("shows the color of the longest delay on marks and clusters, and the delay on cards", async () => {
     const { own, references } = await addBooked([PICKUPS[0], PICKUPS[1], PICKUPS[5]]);
+    const as = dashboard.service.as(own.apiKey);
     for (const [reference, age] of [
       [references[0], "3 days"],
       [references[2], "5 hours"],
     ] as const) {
-      await takeStep(dashboard.service, own.apiKey, reference!, "pay");
+      const { total: amount } = await data(as.getShipment({ shipment: reference! }));
+      await data(as.recordPayment({ ...PAYMENT, shipment: reference!, amount }));
       await dashboard.service.app.em.execute(
         "update shipment set created_at = now() - ?::interval where workspace_id = ? and reference = ?",
         [age, own.id, reference],
