@@ -143,7 +143,7 @@ describeDashboard("items that need attention", (dashboard) => {
       ]);
     await data(as.setCourier({ shipment: reference, name: "Ada Byron" }));
     await rowsOf(page, "Failed attempts").getByRole("button", { name: "Change courier" }).click();
-    await page.getByRole("dialog", { name: `Assign courier: ${reference}` }).waitFor();
+    await page.getByRole("dialog", { name: `Change courier: ${reference}` }).waitFor();
     await page.keyboard.press("Escape");
     await expect.poll(() => cells("Late pickups")).toContain("Annie Easley+12125550123");
     await expect.poll(() => cells("Late deliveries")).toContainEqual(expect.stringMatching(/^Late \d+ \w+/));

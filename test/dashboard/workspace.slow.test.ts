@@ -175,7 +175,7 @@ describeDashboard("a workspace", (dashboard) => {
       // Today is incomplete, so it has no comparison.
       const today = new Date().toISOString().slice(0, 10);
       await page.goto(`/w/${dashboard.workspace.id}?from=${today}&to=${today}`);
-      await page.getByText("changes of totals leave out today").waitFor();
+      await page.getByText("changes exclude today").waitFor();
       await expect.poll(() => page.locator(".delta").count()).toBe(0);
     });
 
@@ -248,6 +248,7 @@ describeDashboard("a workspace", (dashboard) => {
     await expectWellShown(page, "time-zone-dialog");
     await pressInDialog(page, "Change time zone");
     await page.locator("dl").getByText("Asia/Katmandu").waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Change time zone");
     await page.goto(`/w/${own.id}/shipments/${reference}`);
     await page.getByText("Mar 2, 2025, 12:00 AM Katmandu time").first().waitFor();
     // The day filter uses the workspace's time zone too.

@@ -26,7 +26,9 @@ export function AttentionPage() {
   const { data, reload } = useContext(AttentionQuery)!;
   useLive(reload);
   const { bar, selection } = useAttentionSelection(data?.ofWorkspace ?? []);
-  const hasCouriers = useHasCouriers();
+  const mayChange = useRole("member");
+  const hasLatePickups = data?.ofWorkspace.some(({ kind }) => kind === AttentionKind.PICKUP_LATE) ?? false;
+  const hasCouriers = useHasCouriers(mayChange && hasLatePickups);
   return (
     <AttentionList
       otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."

@@ -60,7 +60,7 @@ function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) 
   );
 }
 
-/** Known workspace names by ID. Empty for the workspace that the page is about. */
+/** Known workspace names by ID. An empty name marks the page's own workspace. */
 export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map());
 
 /** Shows the changed record, with a link if it has a page, and its workspace. */

@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<Customer>[] = [
     orders: ["paid desc", "paid"],
     cell: ({ figures: { revenue = [] } = {} }) => (
       <>
-        <Spend revenue={revenue} orElse="" />
+        <Spend revenue={revenue} orElse={revenue.some(({ awaitingPayment }) => awaitingPayment > 0) ? "" : "—"} />
         <span class="line minor">
           <Awaited revenue={revenue} />
         </span>

@@ -100,7 +100,7 @@ function useLabels(references: readonly string[]) {
       const phones = new Map(ids.map((id, i) => [id, customers[i]!.data!.phone]));
       return all.map(({ customer }, i) => ({ phone: phones.get(customer!.id), zone: zones[i] }));
     },
-    [people, coverage, all?.map(({ etag }) => etag).join()],
+    [people, coverage, all?.map(({ reference, etag }) => `${reference} ${etag}`).join()],
   );
   return {
     labels: { ...shipments, problem: shipments.problem ?? details.problem },

@@ -6,6 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
 import { paths } from "../routes/paths.ts";
 import { Button } from "../ui/button.tsx";
+import { labelOf } from "./step.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { dateOf, relativeText } from "../ui/format.ts";
@@ -41,8 +42,9 @@ export function AssignDialog(props: Props) {
   const [order, setOrder] = useState<OrderName>("window");
   const ordered = useMemo(() => ORDERS[order](shipments), [order, shipments]);
   const { assign, done } = useAssignment(props, courier, ordered);
+  const verb = shipments.length === 1 ? labelOf("Assign courier", shipments[0]!) : "Assign courier";
   const frame = {
-    title: `Assign courier: ${shipments.length === 1 ? shipments[0]!.reference : countText(shipments.length)}`,
+    title: `${verb}: ${shipments.length === 1 ? shipments[0]!.reference : countText(shipments.length)}`,
     close,
   };
   if (unlisted && (isUnlisted || couriers.data?.length === 0)) return unlisted;
@@ -54,7 +56,7 @@ export function AssignDialog(props: Props) {
     );
   }
   return (
-    <Dialog {...frame} submit="Assign courier" run={assign}>
+    <Dialog {...frame} submit={verb} run={assign}>
       {others > 0 && <p>{others} of the selected shipments will not change.</p>}
       <QueryView query={couriers}>
         {(data) =>

@@ -28,8 +28,8 @@ export function isAhead(end: End, { status }: Shipment): boolean {
 }
 
 /**
- * Returns a function that returns how late a shipment is or will be. Its deadlines are the ends of its windows. Without
- * windows, it must not exceed the maximum age. `undefined` if it is not late. `GetAttention` applies the same rule.
+ * Returns a function that computes a shipment's current or expected delay, `undefined` without one. Deadlines are the ends
+ * of its windows. Without windows, it must not exceed the maximum age. `GetAttention` applies the same rule.
  */
 export function useDelayOf() {
   const now = useNow();

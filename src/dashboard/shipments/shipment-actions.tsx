@@ -79,7 +79,9 @@ export function ShipmentActions(props: {
   const [open, setOpen] = useState<{ readonly step: Step; readonly from: Shipment }>();
   const mayChange = useRole("member");
   const hasTimes = useHasTimes(shipment, mayChange);
-  const hasCouriers = useHasCouriers(shipment.status === ShipmentStatus.AWAITING_PICKUP && !shipment.courier);
+  const hasCouriers = useHasCouriers(
+    mayChange && shipment.status === ShipmentStatus.AWAITING_PICKUP && !shipment.courier,
+  );
   const steps = mayChange ? stepsOf(shipment, { hasTimes, isOnline, hasCouriers }) : {};
   const ask = (step: Step) => () => setOpen({ step, from: shipment });
   return (

@@ -15,7 +15,7 @@ import { Menu } from "../ui/menu.tsx";
 import { type Column, Line } from "../ui/table.tsx";
 import { Money, Time } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
-import { NextLateness } from "./lateness.tsx";
+import { isAhead, Lateness, NextLateness } from "./lateness.tsx";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { nextStopOf } from "./next-stop.ts";
@@ -120,22 +120,7 @@ const COLUMNS = {
     header: "Courier",
     clips: true,
     spare: true,
-    cell: ({ courier, stage, attempts }) => (
-      <>
-        {courier?.courierId === undefined ? (
-          <Line text={courier?.name ?? "—"} />
-        ) : (
-          <a class="line" href={paths.courier({ courier: courier.courierId })}>
-            {courier.name}
-          </a>
-        )}
-        {attempts.length > 0 ? (
-          <span class="line late">{`${attempts.length} failed ${attempts.length === 1 ? "attempt" : "attempts"}`}</span>
-        ) : (
-          <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
-        )}
-      </>
-    ),
+    cell: (shipment) => <CourierLines shipment={shipment} />,
   },
   eta: { header: "ETA", cell: (shipment) => <Eta {...shipment} /> },
   nextStop: {
@@ -205,12 +190,14 @@ function WithZone(props: EndProps & { readonly sign?: string; readonly text: str
 /** Shows the pickup or dropoff time, and how long the shipment is late or has waited there. */
 function WindowLines({ end, shipment }: EndProps) {
   const window = shipment[`${end}Window` as const];
-  const lateness = <NextLateness end={end} shipment={shipment} />;
   if (window === undefined) {
     return (
       <>
         <Line text="ASAP" title="As soon as possible" />
-        <span class="line minor"> {lateness}</span>
+        <span class="line minor">
+          {" "}
+          <NextLateness end={end} shipment={shipment} />
+        </span>
       </>
     );
   }
@@ -222,7 +209,7 @@ function WindowLines({ end, shipment }: EndProps) {
     <>
       <Line text={hoursText(span, timeZone)} title={title} />
       <Line isMinor text={day} title={title}>
-        {lateness} {day}
+        <Lateness end={end} shipment={shipment} /> {day}
       </Line>
     </>
   );
@@ -243,6 +230,28 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
+/** Shows the courier, with the failed attempts or the stage of the delivery. */
+function CourierLines({ shipment }: { readonly shipment: Shipment }) {
+  const { courier, stage, attempts } = shipment;
+  const attemptsText = `${attempts.length} failed ${attempts.length === 1 ? "attempt" : "attempts"}`;
+  return (
+    <>
+      {courier?.courierId === undefined ? (
+        <Line text={courier?.name ?? "—"} />
+      ) : (
+        <a class="line" href={paths.courier({ courier: courier.courierId })}>
+          {courier.name}
+        </a>
+      )}
+      {attempts.length > 0 ? (
+        <span class={isAhead("dropoff", shipment) ? "line late" : "line minor"}>{attemptsText}</span>
+      ) : (
+        <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
+      )}
+    </>
+  );
+}
+
 /** Shows the expected arrival at the dropoff. */
 function Eta({ dropoffEta, dropoffWindow }: Shipment) {
   const timeZone = useTimeZone();
@@ -251,7 +260,7 @@ function Eta({ dropoffEta, dropoffWindow }: Shipment) {
   return (
     <>
       <Line text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />
-      <span class={`line ${eta.getTime() < Date.now() ? "late" : "minor"}`}>
+      <span class="line minor">
         <Time at={eta} />
       </span>
     </>

@@ -51,7 +51,13 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
       colorOf={(members) => {
         const tones = new Set(members.flatMap((it) => delayOf(it) ?? []).map(toneOf));
         const state = members.length === 1 ? stateOf(members[0]!)[1] : undefined;
-        return tones.has("bad") ? "bad" : tones.has("attention") ? "attention" : state;
+        return tones.has("bad")
+          ? "bad"
+          : tones.has("attention")
+            ? "attention"
+            : state === "attention"
+              ? undefined
+              : state;
       }}
       card={(members, count) => (
         <>

@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import type { TariffFault } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { Problem } from "../api/problem.ts";
 import type { LatLng } from "../map/map-geometry.ts";
-import { labelOf } from "./schedule-words.ts";
+import { partLabel } from "./schedule-words.ts";
 
 export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
   /** Index of the zone in the document, or `undefined` if the fault is not about a single zone. */
@@ -88,6 +88,6 @@ export function pathText(path: string): string {
   const [, list = path, index, field] = /^(\w+)(?:\[(\d+)\](?:\.(\w+))?)?/.exec(path) ?? [];
   const what = PARTS[list] ?? "Tariff";
   if (index === undefined) return ["tiers", "schedules", "zones"].includes(list) ? `${what}s` : what;
-  const part = field && (list === "schedules" ? labelOf(`.${field}`).toLowerCase() : PARTS[field]);
+  const part = field && (list === "schedules" ? partLabel(`.${field}`).toLowerCase() : PARTS[field]);
   return `${what} ${Number(index) + 1}${part ? `, ${part}` : ""}`;
 }

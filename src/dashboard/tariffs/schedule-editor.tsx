@@ -280,11 +280,10 @@ const MAX_REPLACED = 5;
 
 /** Lists the first dates in force that the draft changes or lacks. */
 function replacedText(inForce: readonly ExceptionText[], exceptions: readonly ExceptionText[]): string {
-  return inForce
-    .filter((old) => !exceptions.some((row) => row.date === old.date && isSameText(row, old)))
-    .slice(0, MAX_REPLACED)
-    .map((old) => `${dateText(old.date)}: ${exceptionText(old)}`)
-    .join("; ");
+  const replaced = inForce.filter((old) => !exceptions.some((row) => row.date === old.date && isSameText(row, old)));
+  const texts = replaced.slice(0, MAX_REPLACED).map((old) => `${dateText(old.date)}: ${exceptionText(old)}`);
+  if (replaced.length > MAX_REPLACED) texts.push(`${replaced.length - MAX_REPLACED} more`);
+  return texts.join("; ");
 }
 
 interface ExceptionProps {

@@ -78,7 +78,7 @@ export function copyOfHours(hours: readonly HoursText[]): readonly HoursText[] {
 }
 
 export function newException(): ExceptionText {
-  return { ...newRow(), date: "", hours: [], note: "", capacity: "" };
+  return { ...newRow(), date: "", note: "", hours: [], capacity: "" };
 }
 
 export function newCutOff(): CutOffText {

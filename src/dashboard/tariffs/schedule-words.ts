@@ -168,14 +168,15 @@ export function differenceText(path: string, before: Schedules, after: Schedules
     .toSorted((a, b) => b.length - a.length)[0];
   const [one, other] = [before, after].map(({ schedules }) => schedules.find((schedule) => schedule.name === name));
   const part = path.slice(`schedules[${name}]`.length);
-  return { schedule: name ?? path, part: labelOf(part), before: partText(one, part), after: partText(other, part) };
+  return { schedule: name ?? path, part: partLabel(part), before: partText(one, part), after: partText(other, part) };
 }
 
 const EXCEPTION = /^\.exceptions\[(.*)\]$/;
 
 /** Returns the label of a part of a schedule, such as `.hours`. */
-export function labelOf(part: string): string {
+export function partLabel(part: string): string {
   if (part === "") return "The whole schedule";
+  if (part === ".exceptions") return "Exceptional dates";
   const date = EXCEPTION.exec(part)?.[1];
   return date === undefined ? (PARTS[part.slice(1)]?.[0] ?? part.slice(1)) : dateText(date);
 }

@@ -171,6 +171,7 @@ function columnsFor(
             max={slot.capacity}
             value={slot.capacity ? takenOf(slot) : 0}
           />
+          {slot.held > 0 && <span class="line minor">{amountText(slot.held, slot)} held</span>}
         </>
       ),
     },

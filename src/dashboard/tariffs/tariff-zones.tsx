@@ -197,7 +197,7 @@ function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
   if (listed.length === 0) return null;
   return (
     <div class="zone-names">
-      {listed.length > FEW && (
+      {(listed.length > FEW || text !== "") && (
         <div class="field">
           <label for={id}>Find a zone</label>
           <input

@@ -153,7 +153,7 @@ export function DayRange({ now }: { readonly now: string }) {
         </Menu>
         <span class="minor">
           compared to {daysText(before.fromDate, before.toDate)}
-          {range.toDate >= now && "; changes of totals leave out today"}
+          {range.toDate >= now && "; changes exclude today"}
         </span>
       </div>
       <LeftOut fields={FILTERS} />

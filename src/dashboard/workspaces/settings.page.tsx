@@ -22,13 +22,12 @@ export function SettingsPage() {
   const { isTest } = useWorkspace();
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const parts = useShownPart();
-  const current = useLocation().hash.slice(1) || "workspace";
   return (
     <Page title="Settings">
       <div class="settings">
         <nav class="parts tabs" aria-label="Parts of the settings">
           {settingsParts(isTest).map(({ id, label }) => (
-            <a key={id} href={`#${id}`} aria-current={id === current ? "location" : undefined}>
+            <a key={id} href={`#${id}`}>
               {label}
             </a>
           ))}
