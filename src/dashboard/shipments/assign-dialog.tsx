@@ -42,11 +42,9 @@ export function AssignDialog(props: Props) {
   const [order, setOrder] = useState<OrderName>("window");
   const ordered = useMemo(() => ORDERS[order](shipments), [order, shipments]);
   const { assign, done } = useAssignment(props, courier, ordered);
-  const verb = shipments.length === 1 ? labelOf("Assign courier", shipments[0]!) : "Assign courier";
-  const frame = {
-    title: `${verb}: ${shipments.length === 1 ? shipments[0]!.reference : countText(shipments.length)}`,
-    close,
-  };
+  const single = shipments.length === 1 ? shipments[0] : undefined;
+  const verb = single ? labelOf("Assign courier", single) : "Assign courier";
+  const frame = { title: `${verb}: ${single?.reference ?? countText(shipments.length)}`, close };
   if (unlisted && (isUnlisted || couriers.data?.length === 0)) return unlisted;
   if (couriers.data === undefined && couriers.problem === undefined) {
     return (
