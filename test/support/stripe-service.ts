@@ -27,6 +27,11 @@ export const PAGE_URLS = {
   cancel_url: "https://shop.example.org/cart",
 };
 
+/** Returns the start of the current minute. Stripe's times are whole seconds. */
+function currentMinute(): number {
+  return Math.floor(Date.now() / 60_000) * 60_000;
+}
+
 /** A service that uses the Stripe stand-in for payments. Both run on a controlled clock. */
 export interface StripeService {
   readonly service: StartedService;
@@ -46,7 +51,7 @@ export interface ConnectedWorkspace extends TestWorkspace {
 
 /** Starts a service and its stand-in until the end of the test or its file. Tests must deliver events explicitly. */
 export async function startStripeService(settings: Parameters<typeof startService>[0] = {}): Promise<StripeService> {
-  const clock = { ms: Date.parse("2026-11-22T12:00:00Z") };
+  const clock = { ms: currentMinute() };
   const stripe = await startStripe({ now: () => clock.ms, livemode: true });
   const ofStripe = stripeSettings(stripe);
   const service = await startService({ now: () => new Date(clock.ms), ...ofStripe, ...settings });
@@ -64,7 +69,7 @@ export interface StripeModes extends StripeService {
 
 /** Starts a service, and Stripe with both modes at one URL, until the end of the test or its file. */
 export async function startStripeModes(overrides: Parameters<typeof startService>[0] = {}): Promise<StripeModes> {
-  const clock = { ms: Date.parse("2026-11-22T12:00:00Z") };
+  const clock = { ms: currentMinute() };
   const [stripe, stripeTest] = await Promise.all(
     [true, false].map((livemode) => startStripe({ now: () => clock.ms, livemode })),
   );
