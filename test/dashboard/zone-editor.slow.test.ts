@@ -229,7 +229,8 @@ describeDashboard("the zone editor", (dashboard) => {
     }
     await tools(page, "Finish ring").tap();
     const handle = corner(page, "Corner 3 of 3");
-    await handle.scrollIntoViewIfNeeded();
+    // Not only into the view, but away from the bar at its bottom.
+    await handle.evaluate((it) => it.scrollIntoView({ block: "center" }));
     const [x, y] = await middleOf(handle);
     const devtools = await page.context().newCDPSession(page);
     for (const [i, [dx, dy]] of [
