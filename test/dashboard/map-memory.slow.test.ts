@@ -8,7 +8,7 @@ import { describeDashboard, linkFor, signInAsOperator, untilDrawn, untilMapDrawn
 
 /** Number of visits before the first measurement. They fill caches, which stay in memory. */
 const WARM_UP = 3;
-const VISITS = 8;
+const VISITS = 20;
 /** Maximum heap growth per visit, in bytes. A leaked map takes more than 1,000,000. */
 const MAX_BYTES_PER_VISIT = 200_000;
 
