@@ -225,6 +225,12 @@ describeDashboard("exports and printed pages", (dashboard) => {
     // An invalid day falls back to today.
     await page.goto(`/w/${id}/shipments/manifest?day=soon`);
     await page.getByText(unassigned).waitFor();
+    await page.goto(`/w/${id}/couriers/${courier}`);
+    await page.getByRole("link", { name: "Today’s manifest" }).click();
+    await expect.poll(() => references("Grace: 1 shipment, 2.5 kg")).toEqual([second["reference"]]);
+    await expect.poll(() => page.getByRole("table").count()).toBe(1);
+    await page.getByLabel("Day of pickup").fill("2026-12-02");
+    await page.getByText("No pickups").first().waitFor();
   });
 
   test("prints one page per label for selected shipments, however long their addresses", async () => {

@@ -28,17 +28,25 @@ export async function loadManifest(
     client,
     {
       status: ShipmentStatus.AWAITING_PICKUP,
-      orderBy: "pickup_window",
-      ...(courierId !== undefined && { courierId }),
-      // Cover all time zones: in UTC+14, a day begins 14 hours before UTC. In UTC-12, it ends 12 hours after.
-      ...(!isToday && { pickupFrom: timestampFromMs(Date.parse(day) - 14 * HOUR_MS) }),
-      pickupBefore: timestampFromMs(Date.parse(day) + 36 * HOUR_MS),
+      // The service limits pickups to a time only without other filters. A courier has few.
+      ...(courierId === undefined ? pickupsAround(day, isToday) : { courierId }),
     },
     signal,
     Infinity,
   );
   const all = shipments.toSorted((a, b) => startMs(a) - startMs(b) || a.pickupAddress.localeCompare(b.pickupAddress));
-  return all.filter((it) => it.pickupWindow === undefined || dayOf(it) === day || (isToday && dayOf(it) < day));
+  return all.filter((it) =>
+    it.pickupWindow === undefined ? isToday : dayOf(it) === day || (isToday && dayOf(it) < day),
+  );
+}
+
+/** Covers a day in all time zones: in UTC+14, it begins 14 hours before UTC. In UTC-12, it ends 12 hours after. */
+function pickupsAround(day: string, isToday: boolean) {
+  return {
+    orderBy: "pickup_window",
+    ...(!isToday && { pickupFrom: timestampFromMs(Date.parse(day) - 14 * HOUR_MS) }),
+    pickupBefore: timestampFromMs(Date.parse(day) + 36 * HOUR_MS),
+  };
 }
 
 /**
