@@ -32,6 +32,22 @@ describeDashboard("quoting and booking", (dashboard) => {
   const total = (page: TestPage) => page.locator(".quote strong data");
   const submit = (page: TestPage) => page.getByRole("button", { name: /^Book/ });
 
+  test("the first click or key after a typed address reaches the next field", async () => {
+    const page = await open();
+    const [pickup, dropoff] = [page.getByLabel("Pickup address"), page.getByLabel("Dropoff address")];
+    const weight = page.getByLabel("Weight in kg");
+    await pickup.click();
+    await page.keyboard.type("1 Main St");
+    await dropoff.click();
+    await page.keyboard.type("2 Main St");
+    await weight.click();
+    await page.keyboard.type("3");
+    await page.keyboard.press("Shift+Tab");
+    await expect.poll(() => weight.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(false);
+    const values = await Promise.all([pickup, dropoff, weight].map((field) => field.inputValue()));
+    expect(values).toEqual(["1 Main St", "2 Main St", "3"]);
+  });
+
   test("books the points clicked on the map, once even if the button is clicked repeatedly", async () => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("", "member", own);

@@ -33,18 +33,30 @@ export function preserveFocus(): () => void {
       if (isShown(target) && document.activeElement === document.body) positions.delete(scopeOf(target));
     });
   };
+  let isMoving = false;
+  // While the focus moves to another element, the document has it, and handlers of the event may change the page.
+  const move = ({ relatedTarget }: FocusEvent) => {
+    if (relatedTarget === null) return;
+    isMoving = true;
+    setTimeout(() => {
+      isMoving = false;
+      restore();
+    });
+  };
   const restore = () => {
-    if (document.activeElement !== document.body) return;
+    if (isMoving || document.activeElement !== document.body) return;
     const scope = uppermost();
     const last = positions.get(scope);
     if (last !== undefined) successorOf(last, scope)?.focus({ preventScroll: true });
   };
   const observer = new MutationObserver(restore);
   observer.observe(document.body, { childList: true, subtree: true });
+  document.addEventListener("blur", move, true);
   document.addEventListener("focusin", note);
   document.addEventListener("focusout", forget);
   return () => {
     observer.disconnect();
+    document.removeEventListener("blur", move, true);
     document.removeEventListener("focusin", note);
     document.removeEventListener("focusout", forget);
   };
