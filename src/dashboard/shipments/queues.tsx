@@ -220,7 +220,7 @@ export function SavedViews(props: { readonly view: View; readonly saved: readonl
   // Render the button before the views load, so that the layout does not shift.
   return (
     <Menu label={<span class="saved-name">Saved{current && `: ${current.name}`}</span>}>
-      {saved?.length === 0 && text === "" && <p class="minor">No saved views. Filter the list to save a view of it.</p>}
+      {saved?.length === 0 && text === "" && <p class="minor">No saved views.</p>}
       <nav class="quick-days" aria-label="Saved views">
         {saved?.map((it) => (
           <a

@@ -49,15 +49,10 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
       nameOf={({ count, members }) => (count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`)}
       textOf={(it) => (end === "next" ? it.courier?.sequence : undefined)}
       colorOf={(members) => {
-        const tones = new Set(members.flatMap((it) => delayOf(it) ?? []).map(toneOf));
-        const state = members.length === 1 ? stateOf(members[0]!)[1] : undefined;
-        return tones.has("bad")
-          ? "bad"
-          : tones.has("attention")
-            ? "attention"
-            : state === "attention"
-              ? undefined
-              : state;
+        const tones = members.flatMap((it) => delayOf(it) ?? []).map(toneOf);
+        if (tones.length > 0) return tones.includes("bad") ? "bad" : "attention";
+        const [, state] = members.length === 1 ? stateOf(members[0]!) : [];
+        return state === "attention" ? undefined : state;
       }}
       card={(members, count) => (
         <>

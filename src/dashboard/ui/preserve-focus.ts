@@ -11,17 +11,16 @@ interface FocusPosition {
 /**
  * Preserves the focus position when the focused element is removed, such as a used button. The focus moves to the
  * next element in the tab order, otherwise to the previous one, but never from the page's content to the surrounding
- * frame. By default, browsers focus the document, and screen readers start over. Returns an unsubscribe function.
+ * frame. By default, browsers focus the document, and screen readers start over. Lasts as long as the page.
  */
-export function preserveFocus(): () => void {
+export function preserveFocus(): void {
   // Last focused element of the page and of each dialog. A dialog has its own tab order.
   const positions = new WeakMap<Element, FocusPosition>();
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element)) return;
-    const { DOCUMENT_POSITION_PRECEDING } = Node;
     // Compare positions, because the focused element, such as a table, may be outside the tab order.
     const before = [...document.querySelectorAll(FOCUSABLE)].filter(
-      (it) => target.compareDocumentPosition(it) & DOCUMENT_POSITION_PRECEDING,
+      (it) => target.compareDocumentPosition(it) & Node.DOCUMENT_POSITION_PRECEDING,
     );
     const isInMain = target.closest("main") !== null;
     positions.set(scopeOf(target), { element: target, before: new Set(before), isInMain });
@@ -36,8 +35,7 @@ export function preserveFocus(): () => void {
   let isMoving = false;
   // While the focus moves to another element, the document has it, and handlers of the event may change the page.
   const move = ({ relatedTarget }: FocusEvent) => {
-    if (relatedTarget === null) return;
-    isMoving = true;
+    isMoving = relatedTarget !== null;
     setTimeout(() => {
       isMoving = false;
       restore();
@@ -49,17 +47,10 @@ export function preserveFocus(): () => void {
     const last = positions.get(scope);
     if (last !== undefined) successorOf(last, scope)?.focus({ preventScroll: true });
   };
-  const observer = new MutationObserver(restore);
-  observer.observe(document.body, { childList: true, subtree: true });
+  new MutationObserver(restore).observe(document.body, { childList: true, subtree: true });
   document.addEventListener("blur", move, true);
   document.addEventListener("focusin", note);
   document.addEventListener("focusout", forget);
-  return () => {
-    observer.disconnect();
-    document.removeEventListener("blur", move, true);
-    document.removeEventListener("focusin", note);
-    document.removeEventListener("focusout", forget);
-  };
 }
 
 function uppermost(): Element {
