@@ -160,7 +160,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
 
 function groupOf(
   { kind, count, subjects }: Kind<AttentionKind, AttentionSubject>,
-  shown: Pick<Parameters<typeof AttentionShipments>[0], "selection" | "hasCouriers">,
+  shipmentProps: Pick<Parameters<typeof AttentionShipments>[0], "selection" | "hasCouriers">,
 ) {
   if (kind === AttentionKind.TARIFF || kind === AttentionKind.PAYMENT_PROVIDER) {
     return blocked(kind === AttentionKind.TARIFF);
@@ -170,7 +170,9 @@ function groupOf(
   return {
     ...text,
     all: text.all(),
-    rows: text.shipments && <AttentionShipments label={text.title} of={text.shipments} {...{ subjects, ...shown }} />,
+    rows: text.shipments && (
+      <AttentionShipments label={text.title} of={text.shipments} {...{ subjects, ...shipmentProps }} />
+    ),
     sum: kind === AttentionKind.REFUND_DUE && <RefundSum count={count} />,
     action: text.forAll && <ForAll act={text.forAll} named={subjects.map(({ id }) => id)} />,
   };

@@ -24,6 +24,7 @@ export function pickupStep({ courier }: Shipment, hasCouriers: boolean): Step {
   return courier || !hasCouriers ? "Mark as picked up" : "Assign courier";
 }
 
+/** Returns the text of an action's button. */
 export function labelOf(step: Step, { courier }: Shipment): string {
   return step === "Assign courier" && courier ? "Change courier" : step;
 }

@@ -1,8 +1,8 @@
 import { useCall } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 
-/** Whether the workspace has couriers, assumed while unknown or not wanted. Loads the definitions when needed. */
-export function useHasCouriers(isWanted = true): boolean {
+/** Whether the workspace has couriers. True while unknown or not wanted. Loads the definitions of couriers if wanted. */
+export function useHasCouriers(isWanted: boolean): boolean {
   const call = useCall();
   const { data: couriers } = useQuery(
     async (signal) => {

@@ -155,8 +155,8 @@ function columnsFor(
       header: "State",
       selfEvident: true,
       cell: (slot) => {
-        const [text, tone] = stateOf(slot) ?? [];
-        return text && <Badge tone={tone!}>{text}</Badge>;
+        const state = stateOf(slot);
+        return state && <Badge tone={state[1]}>{state[0]}</Badge>;
       },
     },
     {

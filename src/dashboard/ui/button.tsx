@@ -6,6 +6,7 @@ import { toast } from "./toast.tsx";
 
 export interface ButtonProps {
   readonly primary?: boolean | undefined;
+  readonly quiet?: boolean;
   /** Whether the action is destructive. Menus set such items apart. */
   readonly destructive?: boolean | undefined;
   /** Accessible name for screen readers, if the visible text needs its context. */
@@ -15,7 +16,6 @@ export interface ButtonProps {
 
 export function Button(
   props: ButtonProps & {
-    readonly quiet?: boolean;
     readonly busy?: boolean;
     readonly disabled?: boolean;
     readonly onClick: () => void;
@@ -41,7 +41,7 @@ export function LinkButton(props: { readonly href: string; readonly children: Co
   return <a class="button" {...props} />;
 }
 
-function kindOf(props: ButtonProps & { readonly quiet?: boolean }): string {
+function kindOf(props: ButtonProps): string {
   if (props.destructive) return " destructive";
   return props.primary ? " primary" : props.quiet ? " quiet" : "";
 }

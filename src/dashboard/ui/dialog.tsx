@@ -28,10 +28,7 @@ export function openDialog(dialog: VNode): void {
   opened.set(<Fragment key={++count}>{dialog}</Fragment>);
 }
 
-export function DialogButton({
-  dialog,
-  ...button
-}: ButtonProps & { readonly quiet?: boolean; readonly dialog: VNode }) {
+export function DialogButton({ dialog, ...button }: ButtonProps & { readonly dialog: VNode }) {
   return <Button {...button} onClick={() => openDialog(dialog)} />;
 }
 

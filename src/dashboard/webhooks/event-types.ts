@@ -25,3 +25,6 @@ export const EVENT_TYPES = [
   ["webhook.disabled", "Webhook disabled", "changed"],
   ["webhook.test", "Test event", "changed"],
 ] as const;
+
+/** Choices of a field for event types, which have their names in the API. */
+export const TYPE_CHOICES = EVENT_TYPES.map(([type]) => [type, type] as const);

@@ -12,11 +12,11 @@ import { apiKeyText } from "../ui/format.ts";
 import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { PAGE_TOKEN, usePageToken } from "../ui/pager.tsx";
 import { type Column, ListView, Table } from "../ui/table.tsx";
-import { EVENT_TYPES } from "./event-types.ts";
+import { TYPE_CHOICES } from "./event-types.ts";
 import { payloadChanges } from "./payload-changes.ts";
 
 const FILTERS = {
-  type: { label: "Type", choices: EVENT_TYPES.map(([type]) => [type, type] as const) },
+  type: { label: "Type", choices: TYPE_CHOICES },
   subject: { label: "Shipment or webhook", placeholder: "SHP-… or wh_…" },
 } as const;
 

@@ -14,7 +14,7 @@ import { OverlapField } from "../ui/fields.tsx";
 import { Badge, choicesOf, type Label } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
-import { EVENT_TYPES } from "./event-types.ts";
+import { TYPE_CHOICES } from "./event-types.ts";
 
 /** Value for all event types, including future types. */
 export const ALL_TYPES = "*";
@@ -29,7 +29,7 @@ const FIELDS = {
   },
   types: {
     label: "Events",
-    choices: EVENT_TYPES.map(([type]) => [type, type] as const),
+    choices: TYPE_CHOICES,
     hint: "Leave empty to receive all events, including types added later.",
   },
 };
