@@ -40,7 +40,7 @@ test.each([
   [["nonsense"], 2],
 ])("the process for %j exits with code %j and prints the same output", async (args, code) => {
   const ended = await runProcess(args, NO_DATABASE);
-  const stderr = ended.stderr.replace("Usage: node src/commands/program.ts ", "Usage: shipments ");
+  const stderr = ended.stderr.replace("Usage: node src/cli.js ", "Usage: shipments ");
   expect({ ...ended, stderr }).toEqual({ ...(await runCommand(args, NO_DATABASE)), code });
 });
 

@@ -18,7 +18,7 @@ async function startAgent(modern: boolean) {
   );
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: ["src/commands/program.ts", "mcp", "--url", service.httpUrl],
+    args: ["src/cli.js", "mcp", "--url", service.httpUrl],
     env: { SHIPMENTS_KEY: twin.apiKey },
   });
   await client.connect(transport);

@@ -21,20 +21,29 @@ const DOCUMENTS = [
   "src/dashboard/ui/copy-text.ts",
 ];
 
-/** Builds the client, dashboard and documents if a source is newer than the last build. */
+/** Folders of `src` that are not part of the program. */
+const SEPARATE = ["client", "courier", "dashboard", "docs", "docs-pages"];
+
+/** Builds the program, client, dashboard and documents if a source is newer than the last build. */
 export async function buildOutdated(): Promise<void> {
+  await buildIfNew("src", "program.js", ["gen/shipments", "package.json"], SEPARATE);
   await buildIfNew("src/client", "client.js", ["gen/shipments"]);
   await buildIfNew("src/courier", "index.html", []);
   await buildIfNew("src/dashboard", "index.html", []);
   await buildIfNew("src/docs-pages", "index.html", DOCUMENTS);
 }
 
-async function buildIfNew(folder: string, entry: string, sources: readonly string[]): Promise<void> {
+async function buildIfNew(
+  folder: string,
+  entry: string,
+  sources: readonly string[],
+  separate: readonly string[] = [],
+): Promise<void> {
   const root = join(REPOSITORY, folder);
   const built = join(root, BUILT, entry);
   const builtMs = existsSync(built) ? statSync(built).mtimeMs : 0;
   const own = readdirSync(root)
-    .filter((name) => name !== BUILT)
+    .filter((name) => name !== BUILT && !separate.includes(name))
     .map((name) => join(folder, name));
   const isNew = (path: string) => newestMs(join(REPOSITORY, path)) > builtMs;
   if ([...own, ...sources].some(isNew)) await build({ root, mode: "production" });

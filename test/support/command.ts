@@ -33,7 +33,7 @@ export function startCommand(
   stdin: "ignore" | "pipe" = "ignore",
 ): Running {
   const cached = { NODE_COMPILE_CACHE: env["NODE_COMPILE_CACHE"]!, ...environment };
-  const all = ["src/commands/program.ts", ...args];
+  const all = ["src/cli.js", ...args];
   return startProcess(process.execPath, all, cached, { stdin });
 }
 
