@@ -56,8 +56,8 @@ describeDashboard("slots", (dashboard) => {
     const rows = slotsOn(page);
     const textOf = async (state: string | RegExp) =>
       (await rows.filter({ hasText: state }).getByRole("cell").allTextContents()).join("|");
-    await expect.poll(() => textOf("Nearly full")).toMatch(/^2:00\s–\s4:00\sPM\|Nearly full\|9.5 of 10 kg \|Change$/);
-    expect(await textOf(/Full/)).toMatch(/4:00\s–\s6:00\sPM\|Full\|10 of 10 kg \|Change$/);
+    await expect.poll(() => textOf("Nearly full")).toMatch(/^2:00\s–\s4:00\sPM Nearly full\|9.5 of 10 kg \|Change$/);
+    expect(await textOf(/Full/)).toMatch(/4:00\s–\s6:00\sPM Full\|10 of 10 kg \|Change$/);
     await expectWellShown(page, "slots");
 
     const button = (state: string) => rows.filter({ hasText: state }).getByRole("button");
@@ -104,6 +104,7 @@ describeDashboard("slots", (dashboard) => {
     );
     const attention = await openAsOperator(dashboard, "/platform/attention");
     await attention.getByRole("heading", { name: "Busy slots" }).waitFor();
+    await attention.getByText("1 of 1 booked, starts").waitFor();
     await expectWellShown(attention, "attention-slots", ["360-dark"]);
     await attention.getByRole("link", { name: "tokyo" }).click();
     await expect.poll(() => attention.getByLabel("Schedule").inputValue()).toBe("tokyo");

@@ -5,6 +5,7 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import { paths } from "../routes/paths.ts";
 import type { Link } from "../ui/page.tsx";
+import { takenText } from "../ui/taken-text.ts";
 import { Time } from "../ui/values.tsx";
 import { AttentionList, type Group, type Kind, TimeNote } from "./attention-list.tsx";
 import { cappedText } from "./attention-query.ts";
@@ -61,7 +62,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
   [PlatformAttentionKind.WEBHOOK_FAILING]: {
     title: "Failing and disabled webhooks",
     explanation:
-      "Deliveries are failing, or failed until the webhook was disabled. The admins of these workspaces see this too. If webhooks of many workspaces fail, check the service’s network access.",
+      "Deliveries of these webhooks fail. If many workspaces are affected, check the service’s network access.",
     row: (subject) => ({
       name: subject.owner,
       href: workspaceHref(subject),
@@ -83,10 +84,10 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     title: "Busy slots",
     explanation:
       "These slots of the next 24 hours are over 90% full, or exceed the alert of their schedule. Change their capacity, or send more couriers.",
-    row: ({ name = "", at }) => ({
+    row: ({ name = "", at, taken = 0, capacity, unit }) => ({
       name,
       href: paths.slots({}, { schedule: name }),
-      note: <TimeNote what="starts" at={at} exact />,
+      note: <TimeNote what={`${takenText(taken, capacity, unit)} booked, starts`} at={at} exact />,
     }),
     all: () => ({ label: "All slots", href: paths.slots() }),
   },

@@ -13,10 +13,11 @@ import { dayText, LinkChoice, today } from "../ui/days.tsx";
 import { Badge, type Label } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
-import { numberFrom, numberText } from "../ui/format.ts";
+import { numberFrom } from "../ui/format.ts";
 import { addDays, CLOCK_FORMAT, clockText, localDate, offsetMs, WEEKDAY_FORMAT } from "../ui/local-time.ts";
 import { Empty, Page, QueryView } from "../ui/page.tsx";
 import { type Column, rowActions, Table } from "../ui/table.tsx";
+import { amountText, takenText } from "../ui/taken-text.ts";
 import { useTariffInForce } from "./tariff-view.tsx";
 import "./tariffs.css";
 
@@ -150,13 +151,16 @@ function columnsFor(
   const timeOf = ({ start, end }: LimitedSlot, day: Intl.DateTimeFormatOptions = {}) =>
     new Intl.DateTimeFormat(undefined, { ...day, ...clock }).formatRange(timestampDate(start!), timestampDate(end!));
   const columns: readonly Column<LimitedSlot>[] = [
-    { header: "Slot", selfEvident: true, cell: (slot) => <strong>{timeOf(slot)}</strong> },
     {
-      header: "State",
+      header: "Slot",
       selfEvident: true,
       cell: (slot) => {
         const state = stateOf(slot);
-        return state && <Badge tone={state[1]}>{state[0]}</Badge>;
+        return (
+          <>
+            <strong>{timeOf(slot)}</strong> {state && <Badge tone={state[1]}>{state[0]}</Badge>}
+          </>
+        );
       },
     },
     {
@@ -164,14 +168,14 @@ function columnsFor(
       align: "end",
       cell: (slot) => (
         <>
-          {takenText(slot)}{" "}
+          {takenText(takenOf(slot), slot.capacity, slot.unit)}{" "}
           <progress
             class={stateOf(slot)?.[1]}
             aria-hidden="true"
             max={slot.capacity}
             value={slot.capacity ? takenOf(slot) : 0}
           />
-          {slot.held > 0 && <span class="line minor">{amountText(slot.held, slot)} held</span>}
+          {slot.held > 0 && <span class="line minor">{amountText(slot.held, slot.unit)} held</span>}
         </>
       ),
     },
@@ -194,18 +198,6 @@ function columnsFor(
 
 function takenOf({ booked, held }: LimitedSlot): number {
   return booked + held;
-}
-
-/** Formats an amount in the unit of a slot. */
-function amountText(amount: number, { unit }: LimitedSlot): string {
-  return numberText(amount) + (unit === SlotCapacityUnit.KILOGRAMS ? " kg" : "");
-}
-
-/** Formats the booked and held part of a slot: `9.5 of 10 kg`. */
-function takenText(slot: LimitedSlot): string {
-  const { capacity } = slot;
-  const taken = takenOf(slot);
-  return capacity === undefined ? amountText(taken, slot) : `${numberText(taken)} of ${amountText(capacity, slot)}`;
 }
 
 function stateOf(slot: LimitedSlot): Label | undefined {
@@ -234,7 +226,8 @@ function CapacityDialog(props: { readonly schedule: string; readonly slot: Limit
       done="Capacity changed."
     >
       <p>
-        {takenText(slot)} booked{slot.held > 0 && `, ${amountText(slot.held, slot)} of them held by quotes`}.
+        {takenText(takenOf(slot), slot.capacity, slot.unit)} booked
+        {slot.held > 0 && `, ${amountText(slot.held, slot.unit)} of them held by quotes`}.
       </p>
       <TextField
         name="capacity"
@@ -247,7 +240,7 @@ function CapacityDialog(props: { readonly schedule: string; readonly slot: Limit
       />
       {capacity !== undefined && capacity >= 0 && capacity < taken && (
         <p class="problem attention" role="status">
-          {amountText(taken, slot)} {stay} booked, and nothing more can be booked.
+          {amountText(taken, slot.unit)} {stay} booked, and nothing more can be booked.
         </p>
       )}
     </RpcDialog>

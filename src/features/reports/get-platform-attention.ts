@@ -122,7 +122,8 @@ async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subj
 
 async function loadSlots(em: EntityManager, tariffs: HealthDeps["tariffs"], now: Date): Promise<Listed<Subject>> {
   const busy = await loadBusySlots(em, calendarsOf(tariffs), now.getTime());
-  return { kind: "busy_slot", subjects: busy.map(({ schedule, startMs }) => ({ name: schedule, at: startMs })) };
+  const subjects = busy.map(({ schedule, startMs, ...figures }) => ({ name: schedule, at: startMs, ...figures }));
+  return { kind: "busy_slot", subjects };
 }
 
 async function withOwners(em: EntityManager, data: ReturnType<typeof attentionTo<Subject>>) {

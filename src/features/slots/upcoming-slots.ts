@@ -19,17 +19,20 @@ function loadPlaces(em: EntityManager, nowMs: number) {
 /** Share of the capacity above which a slot is busy. */
 const NEARLY_FULL = 0.9;
 
-/** Returns the busy slots that start within 24 hours, in order. A closed slot is not busy. */
+/** Returns the busy slots that start within 24 hours, in order. A closed slot is not busy. Capacity is null if unlimited. */
 export async function loadBusySlots(em: EntityManager, calendars: readonly Calendar[], nowMs: number) {
   const calendarOf = new Map(calendars.map((calendar) => [calendar.schedule.name, calendar]));
   const loads = calendars.length === 0 ? [] : await loadPlaces(em, nowMs);
-  return loads.filter((load) => {
-    const calendar = calendarOf.get(load.schedule);
-    const slot = calendar && slotStartingAt(calendar, load.startMs);
-    if (slot?.capacity === undefined || slot.endMs !== load.endMs) return false;
+  return loads.flatMap((load) => {
+    const { schedule, startMs, endMs } = load;
+    const calendar = calendarOf.get(schedule);
+    const slot = calendar && slotStartingAt(calendar, startMs);
+    if (slot?.capacity === undefined || slot.endMs !== endMs) return [];
     const capacity = load.capacity ?? slot.capacity;
     const most = capacity === null ? calendar!.schedule.capacity!.attentionAbove! : NEARLY_FULL * capacity;
-    return capacity !== 0 && takenOf(load, unitOf(calendar)) > most;
+    const unit = unitOf(calendar);
+    const taken = takenOf(load, unit);
+    return capacity === 0 || taken <= most ? [] : [{ schedule, startMs, unit, taken, capacity }];
   });
 }
 

@@ -15,7 +15,8 @@ const as = service.as((await service.addOperator("viewer")).key);
 
 const attention = () => data(as.getPlatformAttention());
 
-const NOTHING = { workspace: null, operator: null, owner: null, id: null, name: null, at: null };
+const NO_SLOT = { unit: null, taken: null, capacity: null };
+const NOTHING = { workspace: null, operator: null, owner: null, id: null, name: null, at: null, ...NO_SLOT };
 /** Returns a group in the report, whose subjects have only the given fields set. */
 const need = (kind: string, ...subjects: object[]) => ({
   kind,
@@ -121,10 +122,10 @@ test("lists slots of the next 24 hours that are nearly full or exceed the alert 
        values (?, ?, ?, ?, ?, ?, ?)`,
       [`${twinId} ${at} ${name}`, twinId, name, at, end, shipments, capacity],
     );
-    return { name, at };
+    return { name, at, unit: "shipments", taken: shipments, capacity };
   };
   await addSlot(-1, 10, {});
-  const late = await addSlot(23, 10, {});
+  const late = { ...(await addSlot(23, 10, {})), capacity: 10 };
   await addSlot(43, 10, {});
   await addSlot(20, 9, {});
   await addSlot(1, 10, { capacity: 20 });

@@ -928,6 +928,27 @@ export declare type PlatformAttentionSubject = Message<"shipments.admin.v1.Platf
    * @generated from field: google.protobuf.Timestamp at = 6;
    */
   at?: Timestamp | undefined;
+
+  /**
+   * Unit of `taken` and `capacity`. Set only for slots.
+   *
+   * @generated from field: optional shipments.v1.SlotCapacityUnit unit = 7;
+   */
+  unit?: SlotCapacityUnit | undefined;
+
+  /**
+   * Amount that is booked or held in the slot. Set only for slots.
+   *
+   * @generated from field: optional double taken = 8;
+   */
+  taken?: number | undefined;
+
+  /**
+   * Capacity of the slot. Unset for unlimited slots and other objects.
+   *
+   * @generated from field: optional double capacity = 9;
+   */
+  capacity?: number | undefined;
 };
 
 export declare type PlatformAttentionSubjectValid = PlatformAttentionSubject;
