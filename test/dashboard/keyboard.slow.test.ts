@@ -31,6 +31,10 @@ describeDashboard("keyboard only", (dashboard) => {
     await page.getByRole("dialog", { name: "Keys" }).getByText("Add filter").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.type("gu");
+    await page.getByRole("heading", { name: "Couriers", level: 1 }).waitFor();
+    await page.keyboard.type("gs");
+    await expect.poll(() => rows(page).count()).toBe(2);
     await enter(page, link(page, "Skip to main content"));
     await enter(page, link(page, "To pick up"));
     await expect.poll(() => rows(page).count()).toBe(1);

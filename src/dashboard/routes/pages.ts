@@ -6,6 +6,8 @@ interface PageEntry {
   readonly file?: string;
   /** Label in the navigation and search, which omit pages without a label. */
   readonly label?: string;
+  /** Key that opens the page after `g`, by default the first letter of the label. */
+  readonly key?: string;
   /** Heading above the page in a workspace's navigation. */
   readonly section?: "Developers";
   /** Whether the page exists only in test mode. */
@@ -30,7 +32,7 @@ export const PAGES = {
   book: { path: "/w/:workspace/book", label: "Quote and book" },
   customers: { path: "/w/:workspace/customers", label: "Customers" },
   customer: { path: "/w/:workspace/customers/:customer" },
-  couriers: { path: "/w/:workspace/couriers", label: "Couriers" },
+  couriers: { path: "/w/:workspace/couriers", label: "Couriers", key: "u" },
   courier: { path: "/w/:workspace/couriers/:courier" },
   settings: { path: "/w/:workspace/settings", label: "Settings" },
   apiKeys: { path: "/w/:workspace/settings/api", label: "API", section: "Developers" },
@@ -61,6 +63,11 @@ export type PageName = keyof typeof PAGES;
 /** `PAGES` as a list with a common type. */
 export const PAGE_ENTRIES = Object.entries(PAGES) as readonly (readonly [PageName, PageEntry])[];
 
+/** Returns the keys that open a page. If several pages have the same keys, they open the first one. */
+export function keysOf({ label = "", key = label.charAt(0).toLowerCase() }: Pick<PageEntry, "label" | "key">): string {
+  return `g ${key}`;
+}
+
 /** SVG path of each labeled page's icon in a 16 by 16 box. */
 export const ICONS: Readonly<Record<string, string>> = {
   Overview: "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6",
@@ -68,10 +75,8 @@ export const ICONS: Readonly<Record<string, string>> = {
   Shipments: "M8 1.8 13.5 5v6L8 14.2 2.5 11V5ZM2.5 5 8 8.2 13.5 5M8 8.2v6",
   "Quote and book": "M4 2.5h8v11l-2-1.3-2 1.3-2-1.3-2 1.3ZM6 5.8h4M6 8.5h4",
   Customers: "M8 7.5a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2ZM3 13.7a5 5 0 0 1 10 0",
-  Couriers:
-    "M1.5 4h8v7h-8ZM9.5 6.5h3l2 2.2V11h-5M4.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM11.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z",
-  Settings:
-    "M8 10.2a2.2 2.2 0 1 0 0-4.4 2.2 2.2 0 0 0 0 4.4ZM8 1.8v2M8 12.2v2M1.8 8h2M12.2 8h2M3.6 3.6 5 5M11 11l1.4 1.4M12.4 3.6 11 5M5 11l-1.4 1.4",
+  Couriers: "M1.5 4h8v7h-8ZM9.5 6.5h3l2 2.2V11h-5M4 13.5h1M11 13.5h1",
+  Settings: "M2 5h7M13 5h1M2 11h1M7 11h7M11 3v4M5 9v4",
   API: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
   Requests: "M2.5 4.5h11M2.5 8h11M2.5 11.5h6M11 11.5l1.3 1.3 2.2-2.6",
   Events: "M9 1.8 3.5 9H8l-1 5.2L12.5 7H8Z",

@@ -1,18 +1,26 @@
 import { findWorkspace, useAccount, type EnteredWorkspace } from "../api/session.ts";
-import { ATTENTION, ICONS, PAGE_ENTRIES } from "../routes/pages.ts";
+import { ATTENTION, ICONS, keysOf, PAGE_ENTRIES } from "../routes/pages.ts";
 import { paths, settingsHref, type Path } from "../routes/paths.ts";
+import { navigate } from "../routes/router.ts";
+import { useKeys } from "../ui/use-keys.ts";
 import { settingsParts } from "../workspaces/settings-parts.ts";
 
 type PageLink = readonly [label: string, href: string];
 
 /** Returns the navigation entries of a workspace in one mode, or of the platform. */
 function entriesOf(workspace?: bigint, isTestMode = false) {
-  return PAGE_ENTRIES.flatMap(([name, { path, label, section, isTest = false }]) => {
+  return PAGE_ENTRIES.flatMap(([name, { path, label, section, key, isTest = false }]) => {
     const isPlatform = path.startsWith("/platform");
     if (label === undefined || isPlatform !== (workspace === undefined)) return [];
     if (isTest && !isTestMode) return [];
     const href = (paths[name] as Path<"/:workspace">)({ workspace: workspace ?? "" });
-    return { section: section ?? (isPlatform ? "Platform" : "Workspace"), label, icon: ICONS[label], href };
+    return {
+      section: section ?? (isPlatform ? "Platform" : "Workspace"),
+      label,
+      icon: ICONS[label],
+      href,
+      keys: keysOf({ label, key }),
+    };
   });
 }
 
@@ -59,6 +67,7 @@ export function Navigation(props: {
   const { pathname, current, count } = props;
   const entries = useEntries(current);
   const here = labelAt(pathname, entries);
+  useKeys(Object.fromEntries(entries.toReversed().map(({ keys, href }) => [keys, () => navigate(href)])));
   return (
     <nav id="navigation" class="navigation" popover="auto" aria-label="Pages">
       <button type="button" class="button quiet close" popovertarget="navigation" popovertargetaction="hide">

@@ -1,3 +1,4 @@
+import { keysOf, PAGE_ENTRIES } from "../routes/pages.ts";
 import { DescriptionList } from "./description-list.tsx";
 import { Dialog, openDialog } from "./dialog.tsx";
 
@@ -20,6 +21,17 @@ const SHIPMENT_KEYS = [
   ["c", "Cancel shipment"],
 ] as const;
 
+/** Returns the keys of the pages of a workspace or, from a page of the platform, of the platform. */
+function pageKeys() {
+  const root = location.pathname.startsWith("/platform") ? "/platform" : "/w/";
+  const labels = new Map<string, string>();
+  for (const [, entry] of PAGE_ENTRIES) {
+    const keys = keysOf(entry);
+    if (entry.label && entry.path.startsWith(root) && !labels.has(keys)) labels.set(keys, entry.label);
+  }
+  return [...labels];
+}
+
 /** Lists the single-character shortcuts that are available. */
 function KeyList() {
   return (
@@ -27,6 +39,8 @@ function KeyList() {
       <Keys of={KEYS} />
       <h3>Selected shipments, or the row’s shipment</h3>
       <Keys of={SHIPMENT_KEYS} />
+      <h3>Pages</h3>
+      <Keys of={pageKeys()} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { createStore } from "../api/store.ts";
 
-/** Actions by key, such as `j` or `ArrowDown`. Returning false leaves the key to the browser. */
+/** Actions by key, such as `j` or `ArrowDown`, or by `g` and a key, such as `g s`. Returning false leaves the key to the browser. */
 export type Keys = Readonly<Record<string, () => unknown>>;
 
 /** Selector for elements that handle these keys themselves. Checkboxes and radio buttons take no text. */
@@ -13,7 +13,22 @@ const STORED_AS = "character-keys";
 export const characterKeys = createStore(localStorage.getItem(STORED_AS) !== "off");
 characterKeys.subscribe(() => localStorage.setItem(STORED_AS, characterKeys.get() ? "on" : "off"));
 
-/** Binds single keys while the page is shown, except in text inputs and behind a dialog. */
+/** Maximum time between the keys of a sequence, in milliseconds. */
+const SEQUENCE_MS = 1_500;
+
+/** The last pressed key, or `g` and the last key. */
+let pressed = "";
+let pressedAtMs = 0;
+document.addEventListener(
+  "keydown",
+  ({ key, timeStamp }) => {
+    pressed = pressed === "g" && timeStamp - pressedAtMs < SEQUENCE_MS ? `g ${key}` : key;
+    pressedAtMs = timeStamp;
+  },
+  true,
+);
+
+/** Binds keys while the page is shown, except in text inputs and behind a dialog. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -29,8 +44,8 @@ export function useKeys(keys: Keys): void {
         if (event.target.closest("input, button, summary") && event.key === " ") return;
       }
       if (document.querySelector("dialog[open]") !== null) return;
-      if (!Object.hasOwn(latest.current, event.key)) return;
-      if (latest.current[event.key]!() !== false) event.preventDefault();
+      if (!Object.hasOwn(latest.current, pressed)) return;
+      if (latest.current[pressed]!() !== false) event.preventDefault();
     };
     document.addEventListener("keydown", listener);
     return () => document.removeEventListener("keydown", listener);
