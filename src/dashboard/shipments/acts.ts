@@ -35,8 +35,11 @@ export const ASSIGN: Omit<Act, "send" | "note"> = {
   isFor: ({ status }) => status === ShipmentStatus.AWAITING_PICKUP || status === ShipmentStatus.IN_TRANSIT,
 };
 
+export type AnyAct = Act | typeof ASSIGN;
+
 /** Actions that apply to several shipments at once. */
-export const ACTS: readonly Act[] = [
+export const ACTS: readonly AnyAct[] = [
+  ASSIGN,
   {
     name: "Record payments",
     key: "m",

@@ -1,28 +1,21 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { PaymentConnectionService } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { labelsHref } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
-import { Button, LinkButton } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { More } from "../ui/menu.tsx";
 import { toast } from "../ui/toast.tsx";
 import type { ActDialogProps } from "./act-dialog.tsx";
-import { type Act, ACTS, ASSIGN } from "./acts.ts";
-import { totalText } from "./newest-shipments.ts";
+import { ACTS, type AnyAct } from "./acts.ts";
+import type { SelectionBarProps } from "./selection-bar.tsx";
 import "./selection.css";
 
 const ActDialog = lazily(() => import("./act-dialog.tsx"), "ActDialog");
 
+const ShownBar = lazily(() => import("./selection-bar.tsx"), "SelectionBar", <div class="selection" />);
+
 const AssignDialog = lazily(() => import("./assign-dialog.tsx"), "AssignDialog");
-
-type AnyAct = Act | typeof ASSIGN;
-
-const ALL: readonly AnyAct[] = [ASSIGN, ...ACTS];
-
-/** Maximum number of actions outside of the menu, so that the bar has at most two lines on phones. */
-const MAX_BUTTONS = 2;
 
 /** Provides actions for shipments, by buttons and keys, with a confirmation dialog. */
 export function useActs(changed: (references: readonly string[]) => void) {
@@ -44,7 +37,7 @@ export function useActs(changed: (references: readonly string[]) => void) {
       const shipments = shipmentsOf(row);
       if (shipments.length > 0) navigate(labelsHref(shipments));
     };
-    const acts = ALL.map((act) => [act.key, (row: Shipment | undefined) => start(act, shipmentsOf(row))] as const);
+    const acts = ACTS.map((act) => [act.key, (row: Shipment | undefined) => start(act, shipmentsOf(row))] as const);
     return Object.fromEntries([...acts, ["l", print] as const]);
   };
   const close = () => setOpen(undefined);
@@ -56,55 +49,22 @@ function dialogFor(act: AnyAct, props: Omit<ActDialogProps, "act">) {
   return "send" in act ? <ActDialog {...props} act={act} /> : <AssignDialog {...props} />;
 }
 
-export function SelectionBar(props: {
-  readonly selected: readonly Shipment[];
-  readonly clear: () => void;
-  readonly acts: ReturnType<typeof useActs>;
-}) {
-  const { selected, clear, acts } = props;
-  const bar = useRef<HTMLDivElement>(null);
-  const possible = ALL.map((act) => ({ act, count: acts.possible(act, selected).length })).filter((it) => it.count > 0);
-  const usual = possible.filter(({ act }) => !act.isInMenu);
-  const likely = new Set(usual.toSorted((one, other) => other.count - one.count).slice(0, MAX_BUTTONS));
-  const buttonsOf = (shown: typeof possible) =>
-    shown.map(({ act, count }) => (
-      <Button key={act.name} destructive={act.isDangerous} onClick={() => acts.start(act, selected)}>
-        {act.name} ({count})
-      </Button>
-    ));
+/** Shows the selection and its actions, and the dialog of a started action. */
+export function Selection(props: Omit<SelectionBarProps, "acts"> & { readonly acts: ReturnType<typeof useActs> }) {
+  const { selected, acts } = props;
   const isUsed = selected.length > 0 || acts.dialog !== undefined;
-  useLayoutEffect(() => (isUsed ? () => leaveTo(bar.current!) : undefined), [isUsed]);
+  useLayoutEffect(() => (isUsed ? focusList : undefined), [isUsed]);
   return (
     <>
-      <div ref={bar} class="selection" role="region" aria-label="Selection" hidden={selected.length === 0}>
-        <p role="status">
-          {selected.length > 0 && (
-            <>
-              <strong>{selected.length} selected</strong> <span class="minor">{totalText(selected)}</span>
-            </>
-          )}
-        </p>
-        <Button quiet onClick={clear}>
-          Clear
-        </Button>
-        <div class="actions">
-          {buttonsOf(usual.filter((it) => likely.has(it)))}
-          {selected.length > 0 && (
-            <More>
-              {buttonsOf(usual.filter((it) => !likely.has(it)))}
-              <LinkButton href={labelsHref(selected)}>Print labels</LinkButton>
-              {buttonsOf(possible.filter(({ act }) => act.isInMenu))}
-            </More>
-          )}
-        </div>
-      </div>
+      {selected.length > 0 && <ShownBar {...props} />}
       {acts.dialog}
     </>
   );
 }
 
-/** Moves the focus from a hidden bar to its list, so that the list's shortcuts keep working. */
-function leaveTo(bar: HTMLElement): void {
-  const isLost = document.activeElement === document.body || bar.contains(document.activeElement);
-  if (isLost) bar.parentElement?.querySelector("table")?.focus({ preventScroll: true });
+/** Moves a lost focus to the list, so that its shortcuts keep working. */
+function focusList(): void {
+  if (document.activeElement === document.body) {
+    document.querySelector<HTMLElement>("main table")?.focus({ preventScroll: true });
+  }
 }

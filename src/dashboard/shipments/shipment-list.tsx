@@ -11,7 +11,7 @@ import { Spinner } from "../ui/page.tsx";
 import { ListView, type Order, type TableProps } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { countText } from "./newest-shipments.ts";
-import { SelectionBar, useActs } from "./selection.tsx";
+import { Selection, useActs } from "./selection.tsx";
 import { type ColumnId, useShipmentColumns, WithZones } from "./shipment-columns.tsx";
 import { isUnordered } from "./next-stop.ts";
 
@@ -127,7 +127,7 @@ export function SelectableShipmentList(
       <div class="list-bar" hidden={selected.length > 0}>
         {children}
       </div>
-      <SelectionBar {...{ selected, clear, acts }} />
+      <Selection {...{ selected, clear, acts }} />
       <ShipmentList {...list} {...{ selection, rowKeys }} />
     </>
   );
