@@ -104,7 +104,10 @@ describe("stops", () => {
       "10:30",
       false,
     ],
-    ["without a window", { dropoff_eta: "2026-11-28T09:00:00Z" }, "12:00", false],
+    ["without a window", {}, "12:00", false],
+    ["expected later", { dropoff_eta: "2026-11-28T09:00:00Z" }, "08:59", false],
+    ["expected earlier", { dropoff_eta: "2026-11-28T09:00:00Z" }, "09:01", true],
+    ["that has arrived late", { dropoff_eta: "2026-11-28T09:00:00Z", stage: "at_dropoff" }, "09:01", false],
   ])("a shipment %s is late: %4$s", (_, fields, time, late) => {
     const moving = shipment({ status: "in_transit", stage: null, ...fields });
     expect(isLate(moving, "dropoff", Date.parse(`2026-11-28T${time}:00Z`))).toBe(late);

@@ -92,7 +92,7 @@ describeDashboard("items that need attention", (dashboard) => {
       .toEqual([
         ["Disabled webhooks", "1", "https://hooks.example.org/given-up…"],
         ["Failing webhooks", "1", "https://hooks.example.org/failing…"],
-        ["Refunds due", "1", `${own.reference}Ada Lovelace`, "…", "Ada Lovelace", "$12.69", "Record refund"],
+        ["Refunds due", "1", own.reference, "…", "Ada Lovelace", "$12.69", "Record refund"],
         ["Expiring keys", "1", "Warehouseends tomorrow"],
       ]);
     await page.locator("header", { hasText: "Refunds due" }).getByText("$12.69", { exact: true }).waitFor();
@@ -135,7 +135,7 @@ describeDashboard("items that need attention", (dashboard) => {
       .poll(() => cells("Failed attempts"))
       .toEqual([
         "",
-        `${reference}Ada Lovelace`,
+        reference,
         expect.stringMatching(/(ago|now)1 failed · nobody there$/),
         "Ada Lovelace",
         "$12.69",

@@ -48,12 +48,8 @@ describeDashboard("platform reports", (dashboard) => {
         .poll(() => renamed!.getByRole("cell").allTextContents())
         .toEqual([
           expect.stringMatching(/^[A-Z][a-z]{2} \d+, \d+:\d\d:\d\d [AP]M$/),
-          "Test owner (operator) renamed the workspace “Before”DetailsName: “Before” before, now “After”",
+          "Test owner (operator) renamed the workspace “Before”Name: “Before” before, now “After”",
         ]);
-      const difference = renamed!.getByText("“Before” before, now “After”");
-      await expect.poll(() => difference.isVisible()).toBe(false);
-      await renamed!.getByText("Details").click();
-      await difference.waitFor();
       await expect
         .poll(() => renamed!.locator("time").getAttribute("title"))
         .toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

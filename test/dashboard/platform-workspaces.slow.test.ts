@@ -119,7 +119,6 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await pressInDialog(page, "Rename");
       await page.getByRole("heading", { name: "New name", level: 1 }).waitFor();
       const change = page.getByRole("row").filter({ hasText: "renamed the workspace" });
-      await change.getByText("Details").click();
       await change.getByText("Name: “Old name” before, now “New name”").waitFor();
       expect((await admin(`/workspaces/${id}`)).body.data.name).toBe("New name");
     });
@@ -127,13 +126,13 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     test("has its payments disconnected and connected", async () => {
       const { id } = await addNamed("Payments");
       const page = await openWorkspace(id);
-      await page.getByRole("button", { name: "Disconnect payments" }).click();
+      await chooseMore(page, "Disconnect payments");
       await pressInDialog(page, "Disconnect payments");
       await page.getByText("Not connected: bookings are blocked").waitFor();
       expect((await admin(`/workspaces/${id}`)).body.data.payment_provider).toBeNull();
-      await page.getByRole("button", { name: "Connect payments" }).click();
+      await chooseMore(page, "Connect payments");
       await pressInDialog(page, "Connect manual payments");
-      await page.getByRole("button", { name: "Disconnect payments" }).waitFor();
+      await page.getByText("Payments connected.").waitFor();
       expect((await admin(`/workspaces/${id}`)).body.data.payment_provider).toBe("manual");
     });
 
@@ -149,7 +148,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await dialog(page).getByLabel("Quotes per second").fill("7");
       await dialog(page).getByLabel("Quotes burst").fill("");
       await pressInDialog(page, "Change limits");
-      await page.getByText("7 per second, burst 14", { exact: true }).waitFor();
+      await page.getByText("7/s, burst 14", { exact: true }).waitFor();
       const { limits } = (await admin(`/workspaces/${id}`)).body.data;
       expect(limits.quote).toEqual({ rate: 7, burst: 14 });
     });

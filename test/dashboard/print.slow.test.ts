@@ -211,13 +211,13 @@ describeDashboard("exports and printed pages", (dashboard) => {
     const cell = (label: string) => page.locator(`[data-label="${label}"]`).first();
     const shareOf = async (label: string) =>
       (await cell(label).boundingBox())!.width / (await page.getByRole("table").first().boundingBox())!.width;
-    await expect.poll(() => shareOf("From")).toBeCloseTo(0.28, 2);
-    await expect.poll(() => shareOf("To")).toBeCloseTo(0.28, 2);
+    await expect.poll(() => shareOf("From")).toBeCloseTo(0.27, 2);
+    await expect.poll(() => shareOf("To")).toBeCloseTo(0.27, 2);
     await page.setViewportSize({ width: 390, height: 800 });
     await expect.poll(() => shareOf("From")).toBe(1);
     await expect.poll(() => shareOf("To")).toBe(1);
     await page.emulateMedia({ media: "print" });
-    await expect.poll(() => shareOf("From")).toBeCloseTo(0.28, 2);
+    await expect.poll(() => shareOf("From")).toBeCloseTo(0.27, 2);
     await page.emulateMedia({ media: null });
     await page.getByLabel("Day of pickup").fill("2026-12-02");
     await expect.poll(() => references("No courier: 2 shipments, 5 kg")).toEqual([timed[2], timed[0]]);

@@ -191,7 +191,7 @@ describeDashboard("the shipment map", (dashboard) => {
       );
     }
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
-    await expect.poll(() => names(page)).toEqual(["2 shipments", references[2]]);
+    await expect.poll(() => names(page)).toEqual(["2 shipments, 1 late", `${references[2]}, 1 late`]);
     await expect
       .poll(() => marks(page).evaluateAll((found) => found.map((it) => it.className.split(" ").at(-1))))
       .toEqual(["bad", "attention"]);
@@ -281,10 +281,10 @@ describeDashboard("the shipment map", (dashboard) => {
     let calls = 0;
     page.on("request", (request) => request.url().endsWith("/ListShipments") && calls++);
     await page.reload();
-    await page.getByText("Only the newest 200 shipments are on the map.").waitFor();
+    await page.getByText("Only the newest 200 are on the map. Late ones are amber or red.").waitFor();
     expect(calls).toBeLessThanOrEqual(2);
     await page.getByRole("button", { name: "Show up to 1,000" }).click();
-    await page.getByText("Only the newest 1,000 shipments are on the map.").waitFor();
+    await page.getByText("Only the newest 1,000 are on the map. Late ones are amber or red.").waitFor();
     await expect.poll(() => names(page)).toEqual(["1,000 shipments"]);
   });
 });

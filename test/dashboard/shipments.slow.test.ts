@@ -177,7 +177,7 @@ describeDashboard("shipments", (dashboard) => {
         "ASAP Waiting 1 min",
         shipment,
         "Grace Hopper Kings95 Prospect Park West, Brooklyn",
-        "Ada Byron1 failed attempt",
+        "Ada Byron1 failed",
         expect.stringMatching(/^\d+:\d\d [AP]Min 2 hr\.$/),
       ];
       await expect.poll(() => rows(page).first().getByRole("cell").allTextContents()).toEqual(texts);

@@ -224,7 +224,7 @@ describeDashboard("a workspace", (dashboard) => {
 
   test("Settings → Workspace shows its name, id and limits", async () => {
     const page = await open("/settings", undefined, "viewer");
-    await page.getByText("10,000 per second, burst 20,000").waitFor();
+    await page.getByText("10,000/s, burst 20,000").waitFor();
     const facts = await page.locator("dl").first().innerText();
     const { id } = dashboard.workspace;
     const shown = facts.split("\n").map((text) => text.trim());

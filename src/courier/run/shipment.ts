@@ -93,13 +93,13 @@ export function visitOf(shipment: Shipment, end: End) {
   };
 }
 
-/** Whether the courier missed or is expected to miss the window at one end. */
+/** Whether the courier missed or is expected to miss the window at one end or, without a window, the expected time. */
 export function isLate(shipment: Shipment, end: End, nowMs: number): boolean {
   const { window, eta } = visitOf(shipment, end);
-  if (window === null || !isOpen(shipment) || (end === "pickup" && shipment.status !== "awaiting_pickup")) return false;
-  const endMs = Date.parse(window.end);
+  if (!isOpen(shipment) || (end === "pickup" && shipment.status !== "awaiting_pickup")) return false;
   const isThere = shipment.stage === `at_${end}`;
-  return endMs < nowMs || (!isThere && eta !== null && endMs < Date.parse(eta));
+  const etaMs = isThere || eta === null ? -Infinity : Date.parse(eta);
+  return window === null ? etaMs > -Infinity && etaMs < nowMs : Date.parse(window.end) < Math.max(nowMs, etaMs);
 }
 
 /** Returns the proof that must be recorded before delivery. */

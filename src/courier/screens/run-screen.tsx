@@ -55,9 +55,9 @@ function LaterStop({ stop, number }: { readonly stop: Stop; readonly number: num
   const [{ shipment, end }] = stop.tasks;
   const visit = visitOf(shipment, end);
   const details = [
+    timeText(visit, t, state, nowMs),
     endsOf(stop, t),
     stop.tasks.length === 1 ? visit.contact : "",
-    timeText(visit, t, state, nowMs),
     stop.tasks.length > 1 ? t.shipments(stop.tasks.length) : "",
   ];
   return (

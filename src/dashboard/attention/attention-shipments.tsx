@@ -3,7 +3,7 @@ import type { Attention, AttentionSubject } from "../../../gen/shipments/v1/work
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useRole } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
-import { SelectionBar, useActs } from "../shipments/selection.tsx";
+import { Selection, useActs } from "../shipments/selection.tsx";
 import { labelOf, type Step } from "../shipments/step.ts";
 import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
@@ -51,7 +51,7 @@ export function useAttentionSelection(kinds: readonly Attention[]) {
       setChosen(isSelected ? chosen.union(ids) : chosen.difference(ids));
     },
   };
-  return { selection, bar: <SelectionBar {...{ selected, clear, acts }} /> };
+  return { selection, bar: <Selection {...{ selected, clear, acts }} /> };
 }
 
 /** A kind's shipments with the action that resolves each one. */
@@ -89,7 +89,6 @@ export function AttentionShipments(props: {
 function columnsOf({ time }: ShipmentsOfKind, rows: readonly Row[]): readonly Column<Row>[] {
   const courier: Column<Row> = {
     header: "Courier",
-    spare: true,
     cell: ({ shipment }) => <Contact name={shipment.courier?.name} phone={shipment.courier?.phone} />,
   };
   const cause: Column<Row> = {
@@ -111,10 +110,10 @@ function columnsOf({ time }: ShipmentsOfKind, rows: readonly Row[]): readonly Co
       header: "Shipment, customer",
       leads: true,
       selfEvident: true,
-      cell: ({ id, shipment: { customer } }) => (
+      cell: ({ id, shipment: { customer, recipientName } }) => (
         <>
           <code>{id}</code>
-          <Line isMinor text={customer?.name} />
+          <Line isMinor text={recipientName && customer?.name} />
         </>
       ),
     },
@@ -131,6 +130,7 @@ function columnsOf({ time }: ShipmentsOfKind, rows: readonly Row[]): readonly Co
     {
       header: "Total",
       align: "end",
+      spare: time === DUE,
       selfEvident: true,
       cell: ({ shipment: { total, currency } }) => <Money amount={total} currency={currency} />,
     },

@@ -90,17 +90,25 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
+/** Maximum number of differences that are not collapsed. */
+const FEW = 2;
+
 function Difference({ changes }: { readonly changes: readonly AuditChange[] }) {
+  const parts = changes.flatMap(partsOf);
+  const list = (
+    <ul class="changes">
+      {parts.map((change) => (
+        <li key={change.field}>
+          <ChangeSentence {...change} />
+        </li>
+      ))}
+    </ul>
+  );
+  if (parts.length <= FEW) return list;
   return (
     <details class="difference">
-      <summary>Details</summary>
-      <ul class="changes">
-        {changes.flatMap(partsOf).map((change) => (
-          <li key={change.field}>
-            <ChangeSentence {...change} />
-          </li>
-        ))}
-      </ul>
+      <summary>{parts.length} changes</summary>
+      {list}
     </details>
   );
 }

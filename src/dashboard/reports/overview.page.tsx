@@ -86,7 +86,11 @@ function Now({ counts }: { readonly counts: ShipmentCounts | undefined }) {
         items={[
           queueOf(ShipmentStatus.AWAITING_PICKUP, counts?.toPickUp),
           queueOf(ShipmentStatus.IN_TRANSIT, counts?.inTransit),
-          { term: "Late", value: late ? cappedText(...late) : "…", href: paths.attention() },
+          {
+            term: "Late",
+            value: late ? <span class={late.some(Boolean) ? "late" : undefined}>{cappedText(...late)}</span> : "…",
+            href: paths.attention(),
+          },
         ]}
       />
     </section>
@@ -124,6 +128,12 @@ function FirstSteps() {
   return (
     <Section title="No bookings yet: first steps">
       <ol class="steps">
+        <li>
+          <strong>Book a shipment</strong> at the price of its route.{" "}
+          <a class="button primary" href={paths.book()}>
+            Quote and book
+          </a>
+        </li>
         <TimeZoneStep />
         <li>
           <strong>Get a key.</strong>{" "}
@@ -131,13 +141,6 @@ function FirstSteps() {
             ? "Create one for your API client on "
             : "An admin of the workspace creates one for your API client on "}
           <ApiLink />.
-        </li>
-        <li>
-          <strong>Get a quote</strong> on the map of <a href={paths.book()}>Quote and book</a>, or with the command on{" "}
-          <ApiLink />.
-        </li>
-        <li>
-          <strong>Book it</strong> for a customer. It appears under <a href={paths.shipments()}>Shipments</a> at once.
         </li>
         <li>
           <strong>Receive events</strong> with a webhook: <a href={paths.webhooks()}>Developers → Webhooks</a>.

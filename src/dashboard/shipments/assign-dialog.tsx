@@ -139,5 +139,6 @@ function courierText({ name, vehicle, figures }: CourierProfile): string {
 
 function stopText(shipment: Shipment): string {
   const { window, address } = nextStopOf(shipment);
-  return `${window ? windowText(windowOf(window), window.timeZone) : "As soon as possible"} · ${address}`;
+  const time = window ? windowText(windowOf(window), window.timeZone) : "As soon as possible";
+  return [time, address, shipment.courier?.name && `now ${shipment.courier.name}`].filter(Boolean).join(" · ");
 }

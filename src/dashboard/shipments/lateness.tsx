@@ -78,19 +78,11 @@ export function NextLateness({ end, shipment }: Parameters<typeof Lateness>[0]) 
   return isLater ? <Late delay={delay} /> : <Lateness {...{ end, shipment }} />;
 }
 
-/**
- * Shows the delay at the pickup or dropoff. Without a window, shows for how long the shipment has waited, such as
- * "Waiting 2 days", in the color of its delay.
- */
+/** Shows the delay at the pickup or dropoff. Without a delay and a window, shows the waiting time, such as "Waiting 2 hr". */
 export function Lateness({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
   const now = useNow();
-  const missed = useDelayOf()(shipment);
-  const delay = missed?.end === end ? missed : undefined;
-  if (shipment[`${end}Window` as const] !== undefined) return delay ? <Late delay={delay} /> : null;
-  if (!isAhead(end, shipment)) return null;
-  return (
-    <>
-      Waiting <span class={delay && `late ${toneOf(delay)}`}>{spanText(dateOf(shipment.createdAt!), now)}</span>
-    </>
-  );
+  const delay = useDelayOf()(shipment);
+  if (delay?.end === end) return <Late delay={delay} />;
+  if (shipment[`${end}Window` as const] !== undefined || !isAhead(end, shipment)) return null;
+  return <>Waiting {spanText(dateOf(shipment.createdAt!), now)}</>;
 }

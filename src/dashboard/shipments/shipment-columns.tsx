@@ -13,7 +13,7 @@ import { dateOf, numberText } from "../ui/format.ts";
 import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
 import { type Column, Line } from "../ui/table.tsx";
-import { Money, Time } from "../ui/values.tsx";
+import { Money, Time, useNow } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
 import { isAhead, Lateness, NextLateness } from "./lateness.tsx";
 import { type End, ENDS, pointAt } from "./route.ts";
@@ -94,7 +94,7 @@ const COLUMNS = {
     ),
   },
   recipient: {
-    header: "To",
+    header: "Recipient",
     clips: "wide",
     selfEvident: true,
     cell: (shipment) => (
@@ -119,7 +119,6 @@ const COLUMNS = {
   courier: {
     header: "Courier",
     clips: true,
-    spare: true,
     cell: (shipment) => <CourierLines shipment={shipment} />,
   },
   eta: { header: "ETA", cell: (shipment) => <Eta {...shipment} /> },
@@ -233,7 +232,6 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
 /** Shows the courier, with the failed attempts or the stage of the delivery. */
 function CourierLines({ shipment }: { readonly shipment: Shipment }) {
   const { courier, stage, attempts } = shipment;
-  const attemptsText = `${attempts.length} failed ${attempts.length === 1 ? "attempt" : "attempts"}`;
   return (
     <>
       {courier?.courierId === undefined ? (
@@ -244,7 +242,7 @@ function CourierLines({ shipment }: { readonly shipment: Shipment }) {
         </a>
       )}
       {attempts.length > 0 ? (
-        <span class={isAhead("dropoff", shipment) ? "line late" : "line minor"}>{attemptsText}</span>
+        <span class={isAhead("dropoff", shipment) ? "line late" : "line minor"}>{attempts.length} failed</span>
       ) : (
         <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
       )}
@@ -255,12 +253,13 @@ function CourierLines({ shipment }: { readonly shipment: Shipment }) {
 /** Shows the expected arrival at the dropoff. */
 function Eta({ dropoffEta, dropoffWindow }: Shipment) {
   const timeZone = useTimeZone();
+  const now = useNow();
   if (dropoffEta === undefined) return null;
   const eta = dateOf(dropoffEta);
   return (
     <>
       <Line text={hoursText({ start: eta, end: eta }, dropoffWindow?.timeZone ?? timeZone)} />
-      <span class="line minor">
+      <span class={eta < now ? "line late" : "line minor"}>
         <Time at={eta} />
       </span>
     </>
@@ -281,9 +280,14 @@ function useIds({ columns }: ColumnView): readonly ColumnId[] {
 
 export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[] {
   const ids = useIds(view);
+  // Columns that the user chose are always shown.
+  const isChosen = useLocation().query.has(COLUMNS_BY);
   // At medium widths, the customer does not fit beside both addresses and their zones.
   const hasRoute = ids.includes("route");
-  return ids.map((id) => (hasRoute && id === "customer" ? { ...COLUMNS[id], spare: "medium" } : COLUMNS[id]));
+  return ids.map((id) => {
+    const { spare = hasRoute && id === "customer" && "medium", ...column }: Column<Shipment> = COLUMNS[id];
+    return { ...column, spare: !isChosen && spare };
+  });
 }
 
 /** A control that selects a view's columns. */

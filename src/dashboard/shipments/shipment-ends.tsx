@@ -46,11 +46,15 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
       inView={inView}
       courier={courier}
       open={open}
-      nameOf={({ count, members }) => (count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`)}
+      nameOf={({ count, members }) => {
+        const late = members(Infinity).filter(delayOf).length;
+        const name = count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`;
+        return late === 0 ? name : `${name}, ${numberText(late)} late`;
+      }}
       textOf={(it) => (end === "next" ? it.courier?.sequence : undefined)}
       colorOf={(members) => {
         const tones = members.flatMap((it) => delayOf(it) ?? []).map(toneOf);
-        if (tones.length > 0) return tones.includes("bad") ? "bad" : "attention";
+        if (tones.length * 2 >= members.length) return tones.includes("bad") ? "bad" : "attention";
         const [, state] = members.length === 1 ? stateOf(members[0]!) : [];
         return state === "attention" ? undefined : state;
       }}

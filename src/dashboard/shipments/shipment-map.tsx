@@ -110,6 +110,6 @@ function EndChoice() {
 }
 
 function shownText(count: number, isWhole: boolean): string {
-  if (!isWhole) return `Only the newest ${numberText(count)} shipments are on the map.`;
+  if (!isWhole) return `Only the newest ${numberText(count)} are on the map. Late ones are amber or red.`;
   return count === 1 ? "The shipment is on the map." : `All ${numberText(count)} are on the map.`;
 }

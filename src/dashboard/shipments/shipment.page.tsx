@@ -71,11 +71,11 @@ function Shown(props: {
         <ShipmentPayment shipment={shipment} connection={connection} />
         <ProofSection shipment={shipment} />
         <Details shipment={shipment} />
-      </div>
-      <div>
         <Section title="Price">
           <PriceTable price={shipment} />
         </Section>
+      </div>
+      <div>
         <Happened events={events} />
         <Route {...{ shipment, place }} />
       </div>

@@ -46,9 +46,9 @@ export function apiKeyText(label: string): string {
   return `API key ${label}`;
 }
 
-/** Formats a rate limit: `10 per second, burst 20`. */
+/** Formats a rate limit: `10/s, burst 20`. */
 export function rateText(limit: { readonly rate: number; readonly burst: number } | undefined): string | undefined {
-  return limit && `${numberText(limit.rate)} per second, burst ${numberText(limit.burst)}`;
+  return limit && `${numberText(limit.rate)}/s, burst ${numberText(limit.burst)}`;
 }
 
 export function shareText(share: number): string {

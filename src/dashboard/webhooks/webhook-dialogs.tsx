@@ -13,7 +13,6 @@ import { More } from "../ui/menu.tsx";
 import { OverlapField } from "../ui/fields.tsx";
 import { Badge, choicesOf, type Label } from "../ui/description-list.tsx";
 import { numberText } from "../ui/format.ts";
-import { Time } from "../ui/values.tsx";
 import { TYPE_CHOICES } from "./event-types.ts";
 
 /** Value for all event types, including future types. */
@@ -153,12 +152,7 @@ export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
     const isRequested = disabledReason === WebhookDisabledReason.REQUEST;
     return <Badge tone={isRequested ? "neutral" : "bad"}>{DISABLED[disabledReason]}</Badge>;
   }
-  if (failingSince === undefined) return <Badge tone="good">Enabled</Badge>;
-  return (
-    <Badge tone="bad">
-      Failing since <Time at={failingSince} exact />
-    </Badge>
-  );
+  return failingSince === undefined ? <Badge tone="good">Enabled</Badge> : <Badge tone="bad">Failing</Badge>;
 }
 
 const DELIVERY: Readonly<Record<WebhookDeliveryStatus, Label>> = {
@@ -170,13 +164,14 @@ const DELIVERY: Readonly<Record<WebhookDeliveryStatus, Label>> = {
 
 export const DELIVERY_STATUSES = choicesOf(DELIVERY);
 
-/** Shows the result and duration of the last attempt: `204 in 35 ms`. */
+/** Shows the status and duration of the last response, such as `204 in 35 ms`, or the error. */
 export function LastAnswer({ delivery }: { readonly delivery: WebhookDelivery }) {
   const { lastStatus, lastError, lastDurationMs } = delivery;
   if (lastDurationMs === undefined) return <>—</>;
   return (
     <>
-      {lastStatus ?? lastError} <span class="minor">in {numberText(lastDurationMs)} ms</span>
+      {lastStatus ?? lastError}
+      {lastStatus !== undefined && <span class="minor"> in {numberText(lastDurationMs)} ms</span>}
     </>
   );
 }

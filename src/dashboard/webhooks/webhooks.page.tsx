@@ -222,14 +222,16 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
     header: "Attempts",
     cell: (delivery) => (
       <>
-        <span>
-          {numberText(delivery.attempts)}
-          {delivery.nextAttemptAt && (
-            <span class="minor">
-              , next <Time at={delivery.nextAttemptAt} />
-            </span>
-          )}
-        </span>
+        {(delivery.attempts > 1 || delivery.nextAttemptAt) && (
+          <span>
+            {numberText(delivery.attempts)}
+            {delivery.nextAttemptAt && (
+              <span class="minor">
+                , next <Time at={delivery.nextAttemptAt} />
+              </span>
+            )}
+          </span>
+        )}
         {delivery.lastDurationMs !== undefined && (
           <div class="lines">
             <LastAnswer delivery={delivery} />

@@ -63,6 +63,7 @@ export function WorkspaceActions(props: ActionProps) {
         done="Workspace renamed."
       />
       <TimeZoneButton method={admin.updateWorkspaceTimeZone} request={request} {...{ name, timeZone }} />
+      <PaymentsButton {...props} />
       <SuspendButton {...props} />
     </More>
   );
@@ -100,9 +101,7 @@ function SuspendButton({ workspace: { id, name, suspendedAt } }: ActionProps) {
   );
 }
 
-export function PaymentsButton(props: ActionProps) {
-  const { id, paymentProvider } = props.workspace;
-  if (!useMayChangeLive(props)) return null;
+function PaymentsButton({ workspace: { id, paymentProvider } }: ActionProps) {
   return paymentProvider === undefined ? (
     <RpcButton
       button="Connect payments"

@@ -18,7 +18,7 @@ import { providerName } from "./missing-words.ts";
 import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges, WorkspaceNames } from "../audit/audit-table.tsx";
 import { rateText, recordIdOf } from "../ui/format.ts";
-import { LimitsButton, PaymentsButton, WorkspaceActions, type ActionProps } from "./platform-workspace-actions.tsx";
+import { LimitsButton, WorkspaceActions, type ActionProps } from "./platform-workspace-actions.tsx";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import {
   actionsColumn,
@@ -167,11 +167,10 @@ export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) 
   );
 }
 
-function About(props: ActionProps) {
-  const { id, createdAt, suspendedAt, paymentProvider } = props.workspace;
-  const { testWorkspace, liveWorkspace } = props.workspace;
+function About({ workspace }: ActionProps) {
+  const { id, createdAt, suspendedAt, paymentProvider, testWorkspace, liveWorkspace } = workspace;
   return (
-    <Section title="Details" actions={<PaymentsButton {...props} />}>
+    <Section title="Details">
       <DescriptionList
         items={[
           ["ID", <Id id={id} />],
@@ -181,7 +180,7 @@ function About(props: ActionProps) {
             "Payments",
             paymentProvider === undefined ? "Not connected: bookings are blocked" : providerName(paymentProvider),
           ],
-          ["Time zone", zoneText(props.workspace.timeZone)],
+          ["Time zone", zoneText(workspace.timeZone)],
           ["Test twin", testWorkspace && <OtherMode id={testWorkspace} />],
           ["Test twin of", liveWorkspace && <OtherMode id={liveWorkspace} />],
         ]}

@@ -152,7 +152,7 @@ async function loadTracked(
     windows: bookedWindows(windows),
     items: shipment.items,
     recipientLocale: shipment.locale ?? undefined,
-    canOpen: shipment.phone !== null,
+    canOpen: shipment.phone !== null && status !== "cancelled",
     hasPhoto: status === "delivered" && proof?.photo === true,
     area: zoneAt({ lat, lng }),
     atMs: at.getTime(),
