@@ -44,7 +44,8 @@ test("a refund without a response from Stripe is overdue after ten minutes, unti
   const byGrpc: any = inDialect(GetHealthResponseSchema, await grpc.getHealth({}));
   expect(byGrpc.data.payments).toMatchObject({ overdue_payments: 1 });
   const { body } = await service.request("/admin/v1/attention", { apiKey: operator.key });
-  const owner = { workspace: workspace.id, owner: "Test", operator: null };
+  const slot = { unit: null, taken: null, capacity: null };
+  const owner = { workspace: workspace.id, owner: "Test", operator: null, ...slot };
   expect(body.data).toEqual([
     {
       kind: "payment_overdue",
