@@ -54,6 +54,11 @@ describeDashboard("signing in", (dashboard) => {
     await other.getByText("This link is not valid").waitFor();
     await other.getByText("Sign in with a link").waitFor();
     await expectWellShown(other, "sign-in-refused");
+
+    const damaged = await dashboard.newPage();
+    await damaged.goto(link.replace("token=", ""));
+    await damaged.getByRole("button", { name: "Sign in" }).click();
+    await damaged.getByText("This link is not valid").waitFor();
   });
 
   test("signing in returns to the previous page with its filters", async () => {

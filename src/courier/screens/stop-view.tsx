@@ -125,6 +125,7 @@ function TaskView({ task: { shipment, end }, isAlone }: { readonly task: Task; r
   const isDropoff = end === "dropoff";
   const visit = visitOf(shipment, end);
   const facts = [
+    isNow ? "" : t.status[shipment.status],
     contentsText(shipment, t),
     new Intl.NumberFormat(state.language, { style: "unit", unit: "kilogram" }).format(shipment.weight_kg),
     isAlone ? "" : timeText(visit, t, state, nowMs),

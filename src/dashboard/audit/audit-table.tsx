@@ -107,7 +107,7 @@ function Difference({ changes }: { readonly changes: readonly AuditChange[] }) {
   if (parts.length <= FEW) return list;
   return (
     <details class="difference">
-      <summary>{parts.length} changes</summary>
+      <summary>{parts.length} details</summary>
       {list}
     </details>
   );

@@ -34,7 +34,7 @@ export const PAGES = {
   customer: { path: "/w/:workspace/customers/:customer" },
   couriers: { path: "/w/:workspace/couriers", label: "Couriers", key: "u" },
   courier: { path: "/w/:workspace/couriers/:courier" },
-  settings: { path: "/w/:workspace/settings", label: "Settings" },
+  settings: { path: "/w/:workspace/settings", label: "Settings", key: "," },
   apiKeys: { path: "/w/:workspace/settings/api", label: "API", section: "Developers" },
   requests: { path: "/w/:workspace/settings/requests", label: "Requests", section: "Developers" },
   events: { path: "/w/:workspace/settings/events", label: "Events", section: "Developers" },

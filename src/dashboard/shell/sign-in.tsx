@@ -174,8 +174,11 @@ function useLinkToken(): string | undefined {
   return token;
 }
 
+/** Returns the token of a sign-in link. A damaged link has an invalid token, whose refusal names the remedy. */
 function readToken(): string | undefined {
-  return new URLSearchParams(location.hash.slice(1)).get("token") ?? undefined;
+  const fragment = location.hash.slice(1);
+  const token = new URLSearchParams(fragment).get("token") ?? undefined;
+  return location.pathname === paths.signIn({}) ? (token ?? (fragment || undefined)) : token;
 }
 
 /** Landing page for customers after payment or cancellation. Requires no sign-in. */

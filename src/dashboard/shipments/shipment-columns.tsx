@@ -280,14 +280,9 @@ function useIds({ columns }: ColumnView): readonly ColumnId[] {
 
 export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[] {
   const ids = useIds(view);
-  // Columns that the user chose are always shown.
-  const isChosen = useLocation().query.has(COLUMNS_BY);
   // At medium widths, the customer does not fit beside both addresses and their zones.
   const hasRoute = ids.includes("route");
-  return ids.map((id) => {
-    const { spare = hasRoute && id === "customer" && "medium", ...column }: Column<Shipment> = COLUMNS[id];
-    return { ...column, spare: !isChosen && spare };
-  });
+  return ids.map((id) => (hasRoute && id === "customer" ? { ...COLUMNS[id], spare: "medium" } : COLUMNS[id]));
 }
 
 /** A control that selects a view's columns. */
@@ -309,6 +304,7 @@ export function ColumnChooser({ view }: { readonly view: ColumnView }) {
           </label>
         ))}
       </fieldset>
+      <p class="hint">Narrow lists show fewer.</p>
     </Menu>
   );
 }

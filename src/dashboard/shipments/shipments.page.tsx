@@ -126,7 +126,9 @@ function Listed(props: {
   const list = useList(ShipmentService.method.listShipments, { ...filters, orderBy: order.by });
   useLive(list.reload);
   const page = `${filtersText(query)} ${query.get(PAGE_TOKEN)}`;
-  const mapOf = query.get(VIEW) === "both" ? page : undefined;
+  // On phones, a map above the list would hide it.
+  const hasMap = query.get(VIEW) === "both" && !matchMedia("(max-width: 40rem)").matches;
+  const mapOf = hasMap ? page : undefined;
   const shown = { query: list, view, order, empty, mapOf, listed };
   return mayChange ? (
     <SelectableShipmentList of={filtersText(query)} {...shown}>

@@ -5,7 +5,8 @@ import type { AcceptedWindow } from "../../../gen/shipments/v1/window_pb.js";
 import { paths } from "../routes/paths.ts";
 import { Linked } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
-import { Phone, Time } from "../ui/values.tsx";
+import { dateOf } from "../ui/format.ts";
+import { Phone, Time, useNow } from "../ui/values.tsx";
 import { ATTEMPT_REASONS, STAGES } from "./delivery-choices.ts";
 import { isAhead, Lateness } from "./lateness.tsx";
 import { Photo } from "./proof.tsx";
@@ -62,6 +63,7 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
   const window = shipment[`${end}Window` as const];
   const eta = shipment[`${end}Eta` as const];
   const ahead = isAhead(end, shipment);
+  const now = useNow();
   return (
     <div class="stop">
       <h3>{isPickup ? "Pickup" : "Dropoff"}</h3>
@@ -70,7 +72,7 @@ function Stop({ end, shipment }: { readonly end: End; readonly shipment: Shipmen
         <Lateness {...{ end, shipment }} />
       </p>
       {ahead && eta && (
-        <p>
+        <p class={dateOf(eta) < now ? "late" : undefined}>
           Expected <Time at={eta} exact /> (<Time at={eta} />)
         </p>
       )}

@@ -142,8 +142,8 @@ function SwitchButton({ webhook: { id, enabled } }: { readonly webhook: Webhook 
 const DISABLED: Readonly<Record<WebhookDisabledReason, string>> = {
   [WebhookDisabledReason.UNSPECIFIED]: "Disabled",
   [WebhookDisabledReason.REQUEST]: "Disabled",
-  [WebhookDisabledReason.GONE]: "Disabled: returned 410 Gone",
-  [WebhookDisabledReason.FAILING]: "Disabled: failed for five days",
+  [WebhookDisabledReason.GONE]: "Disabled: 410 Gone",
+  [WebhookDisabledReason.FAILING]: "Disabled: failing",
 };
 
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {

@@ -219,12 +219,12 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
   },
   { header: "Status", selfEvident: true, cell: ({ status }) => <DeliveryBadge status={status} /> },
   {
-    header: "Attempts",
+    header: "Answer",
     cell: (delivery) => (
       <>
         {(delivery.attempts > 1 || delivery.nextAttemptAt) && (
           <span>
-            {numberText(delivery.attempts)}
+            Attempt {numberText(delivery.attempts)}
             {delivery.nextAttemptAt && (
               <span class="minor">
                 , next <Time at={delivery.nextAttemptAt} />
