@@ -29,6 +29,7 @@ describeDashboard("keyboard only", (dashboard) => {
     await expect.poll(() => rows(page).count()).toBe(2);
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).getByText("Add filter").waitFor();
+    expect(await page.getByRole("dialog").evaluate((it) => it.scrollTop)).toBe(0);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.type("gu");

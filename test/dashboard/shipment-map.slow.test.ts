@@ -281,10 +281,10 @@ describeDashboard("the shipment map", (dashboard) => {
     let calls = 0;
     page.on("request", (request) => request.url().endsWith("/ListShipments") && calls++);
     await page.reload();
-    await page.getByText("Only the newest 200 are on the map. Amber or red: most are late.").waitFor();
+    await page.getByText("Newest 200 on the map. Amber or red marks are mostly late.").waitFor();
     expect(calls).toBeLessThanOrEqual(2);
     await page.getByRole("button", { name: "Show up to 1,000" }).click();
-    await page.getByText("Only the newest 1,000 are on the map. Amber or red: most are late.").waitFor();
+    await page.getByText("Newest 1,000 on the map. Amber or red marks are mostly late.").waitFor();
     await expect.poll(() => names(page)).toEqual(["1,000 shipments"]);
   });
 });

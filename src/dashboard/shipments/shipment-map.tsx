@@ -110,6 +110,6 @@ function EndChoice() {
 }
 
 function shownText(count: number, isWhole: boolean): string {
-  if (!isWhole) return `Only the newest ${numberText(count)} are on the map. Amber or red: most are late.`;
+  if (!isWhole) return `Newest ${numberText(count)} on the map. Amber or red marks are mostly late.`;
   return count === 1 ? "The shipment is on the map." : `All ${numberText(count)} are on the map.`;
 }
