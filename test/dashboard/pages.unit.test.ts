@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { expect, test } from "vitest";
-import { PAGE_ENTRIES } from "../../src/dashboard/routes/pages.ts";
+import { keysOf, PAGE_ENTRIES } from "../../src/dashboard/routes/pages.ts";
 
 /** Components that the page table names, by the files that must contain them. */
 const NAMED = PAGE_ENTRIES.map(([name, { file: of = name }]) => {
@@ -17,4 +17,10 @@ test("each page component is exported from the file with its name and has a rout
     ),
   );
   expect(written.toSorted()).toEqual(NAMED.toSorted());
+});
+
+test.each(["/w/", "/platform"])("each page of the navigation at %s has its own keys", (root) => {
+  const labeled = PAGE_ENTRIES.filter(([, { path, label }]) => label !== undefined && path.startsWith(root));
+  const keys = labeled.map(([, entry]) => keysOf(entry));
+  expect(keys).toEqual([...new Set(keys)]);
 });

@@ -191,7 +191,7 @@ describeDashboard("the shipment map", (dashboard) => {
       );
     }
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
-    await expect.poll(() => names(page)).toEqual(["2 shipments, 1 late", `${references[2]}, 1 late`]);
+    await expect.poll(() => names(page)).toEqual(["2 shipments, 1 late", `${references[2]}, late`]);
     await expect
       .poll(() => marks(page).evaluateAll((found) => found.map((it) => it.className.split(" ").at(-1))))
       .toEqual(["bad", "attention"]);
@@ -281,10 +281,10 @@ describeDashboard("the shipment map", (dashboard) => {
     let calls = 0;
     page.on("request", (request) => request.url().endsWith("/ListShipments") && calls++);
     await page.reload();
-    await page.getByText("Newest 200 on the map. Amber or red marks are mostly late.").waitFor();
+    await page.getByText("The newest 200 are on the map. Amber or red: at least half are late.").waitFor();
     expect(calls).toBeLessThanOrEqual(2);
     await page.getByRole("button", { name: "Show up to 1,000" }).click();
-    await page.getByText("Newest 1,000 on the map. Amber or red marks are mostly late.").waitFor();
+    await page.getByText("The newest 1,000 are on the map. Amber or red: at least half are late.").waitFor();
     await expect.poll(() => names(page)).toEqual(["1,000 shipments"]);
   });
 });

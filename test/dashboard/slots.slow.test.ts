@@ -104,7 +104,7 @@ describeDashboard("slots", (dashboard) => {
     );
     const attention = await openAsOperator(dashboard, "/platform/attention");
     await attention.getByRole("heading", { name: "Busy slots" }).waitFor();
-    await attention.getByText("1 of 1 booked, starts").waitFor();
+    await attention.getByText("1 of 1 taken, starts").waitFor();
     await expectWellShown(attention, "attention-slots", ["360-dark"]);
     await attention.getByRole("link", { name: "tokyo" }).click();
     await expect.poll(() => attention.getByLabel("Schedule").inputValue()).toBe("tokyo");

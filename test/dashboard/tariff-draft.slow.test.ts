@@ -307,7 +307,11 @@ describeDashboard("a tariff draft", (dashboard) => {
       await page.getByRole("button", { name: "Workspace and account" }).click();
       await page.getByRole("button", { name: "Sign out" }).click();
     };
-    for (const leave of [() => link.click(), goForward, signOut]) {
+    const goByKeys = async () => {
+      await page.evaluate("document.activeElement.blur()");
+      await page.keyboard.type("gh");
+    };
+    for (const leave of [() => link.click(), goByKeys, goForward, signOut]) {
       await leave();
       await page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
       await pressInDialog(page, "Stay");

@@ -21,12 +21,15 @@ const DOCUMENTS = [
   "src/dashboard/ui/copy-text.ts",
 ];
 
-/** Folders of `src` that are not part of the program. */
+/** Folders of `src` that are not part of the program, except for the search of the guides. */
 const SEPARATE = ["client", "courier", "dashboard", "docs", "docs-pages"];
+
+/** Sources of the program outside of `src`, and in `SEPARATE`. */
+const PROGRAM = ["gen", "package.json", "src/docs-pages/build/links.ts", "src/docs-pages/search-options.ts"];
 
 /** Builds the program, client, dashboard and documents if a source is newer than the last build. */
 export async function buildOutdated(): Promise<void> {
-  await buildIfNew("src", "program.js", ["gen/shipments", "package.json"], SEPARATE);
+  await buildIfNew("src", "program.js", PROGRAM, SEPARATE);
   await buildIfNew("src/client", "client.js", ["gen/shipments"]);
   await buildIfNew("src/courier", "index.html", []);
   await buildIfNew("src/dashboard", "index.html", []);

@@ -93,13 +93,14 @@ export function visitOf(shipment: Shipment, end: End) {
   };
 }
 
-/** Whether the courier missed or is expected to miss the window at one end or, without a window, the expected time. */
+/** Whether the courier is late at one end: after the window or, without a window, after the expected time. */
 export function isLate(shipment: Shipment, end: End, nowMs: number): boolean {
   const { window, eta } = visitOf(shipment, end);
   if (!isOpen(shipment) || (end === "pickup" && shipment.status !== "awaiting_pickup")) return false;
   const isThere = shipment.stage === `at_${end}`;
-  const etaMs = isThere || eta === null ? -Infinity : Date.parse(eta);
-  return window === null ? etaMs > -Infinity && etaMs < nowMs : Date.parse(window.end) < Math.max(nowMs, etaMs);
+  const etaMs = isThere || eta === null ? undefined : Date.parse(eta);
+  if (window === null) return etaMs !== undefined && etaMs < nowMs;
+  return Date.parse(window.end) < Math.max(nowMs, etaMs ?? nowMs);
 }
 
 /** Returns the proof that must be recorded before delivery. */

@@ -62,7 +62,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
   [PlatformAttentionKind.WEBHOOK_FAILING]: {
     title: "Failing and disabled webhooks",
     explanation:
-      "Deliveries of these webhooks fail. If many workspaces are affected, check the service’s network access.",
+      "Deliveries to these webhooks fail, or failed until the webhook was disabled. If many workspaces are affected, check the service’s network access.",
     row: (subject) => ({
       name: subject.owner,
       href: workspaceHref(subject),
@@ -87,7 +87,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     row: ({ name = "", at, taken = 0, capacity, unit }) => ({
       name,
       href: paths.slots({}, { schedule: name }),
-      note: <TimeNote what={`${takenText(taken, capacity, unit)} booked, starts`} at={at} exact />,
+      note: <TimeNote what={`${takenText(taken, capacity, unit)} taken, starts`} at={at} exact />,
     }),
     all: () => ({ label: "All slots", href: paths.slots() }),
   },

@@ -29,7 +29,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   { header: "Change", selfEvident: true, cell: (entry) => <Sentence entry={entry} /> },
 ];
 
-/** `Ann changed the name of the key “Shop” of workspace 12`, with collapsed differences. */
+/** `Ann changed the name of the key “Shop” of workspace 12`, with the values before and after. */
 function Sentence({ entry }: { readonly entry: AuditEntry }) {
   const { action, changes } = entry;
   const [before, after] = actWords(action, changes);
@@ -90,8 +90,8 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** Maximum number of differences that are not collapsed. */
-const FEW = 2;
+/** Maximum number of changes shown expanded. */
+const MAX_EXPANDED = 2;
 
 function Difference({ changes }: { readonly changes: readonly AuditChange[] }) {
   const parts = changes.flatMap(partsOf);
@@ -104,10 +104,10 @@ function Difference({ changes }: { readonly changes: readonly AuditChange[] }) {
       ))}
     </ul>
   );
-  if (parts.length <= FEW) return list;
+  if (parts.length <= MAX_EXPANDED) return list;
   return (
     <details class="difference">
-      <summary>{parts.length} details</summary>
+      <summary>{parts.length} changes</summary>
       {list}
     </details>
   );

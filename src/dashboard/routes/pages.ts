@@ -52,7 +52,7 @@ export const PAGES = {
   slots: { path: "/platform/slots", label: "Slots" },
   platformWorkspaces: { path: "/platform/workspaces", label: "Workspaces" },
   platformWorkspace: { path: "/platform/workspaces/:workspace", file: "platformWorkspaces" },
-  operators: { path: "/platform/operators", label: "Operators" },
+  operators: { path: "/platform/operators", label: "Operators", key: "p" },
   operator: { path: "/platform/operators/:operator", file: "operators" },
   auditLog: { path: "/platform/audit", label: "Audit log" },
   health: { path: "/platform/health", label: "Health" },
@@ -63,7 +63,7 @@ export type PageName = keyof typeof PAGES;
 /** `PAGES` as a list with a common type. */
 export const PAGE_ENTRIES = Object.entries(PAGES) as readonly (readonly [PageName, PageEntry])[];
 
-/** Returns the keys that open a page. If several pages have the same keys, they open the first one. */
+/** Returns the keys that open a page, such as `g s`. */
 export function keysOf({ label = "", key = label.charAt(0).toLowerCase() }: Pick<PageEntry, "label" | "key">): string {
   return `g ${key}`;
 }

@@ -1,7 +1,7 @@
+import { useRef } from "preact/hooks";
 import { findWorkspace, useAccount, type EnteredWorkspace } from "../api/session.ts";
 import { ATTENTION, ICONS, keysOf, PAGE_ENTRIES } from "../routes/pages.ts";
 import { paths, settingsHref, type Path } from "../routes/paths.ts";
-import { navigate } from "../routes/router.ts";
 import { useKeys } from "../ui/use-keys.ts";
 import { settingsParts } from "../workspaces/settings-parts.ts";
 
@@ -67,9 +67,12 @@ export function Navigation(props: {
   const { pathname, current, count } = props;
   const entries = useEntries(current);
   const here = labelAt(pathname, entries);
-  useKeys(Object.fromEntries(entries.toReversed().map(({ keys, href }) => [keys, () => navigate(href)])));
+  const nav = useRef<HTMLElement>(null);
+  // A click on the link asks before unsaved changes are lost.
+  const open = (keys: string) => nav.current!.querySelector<HTMLElement>(`[data-keys="${keys}"]`)!.click();
+  useKeys(Object.fromEntries(entries.map(({ keys }) => [keys, () => open(keys)])));
   return (
-    <nav id="navigation" class="navigation" popover="auto" aria-label="Pages">
+    <nav ref={nav} id="navigation" class="navigation" popover="auto" aria-label="Pages">
       <button type="button" class="button quiet close" popovertarget="navigation" popovertargetaction="hide">
         <span aria-hidden="true">×</span> Close
       </button>
@@ -77,9 +80,9 @@ export function Navigation(props: {
         <div key={section}>
           <h2>{section}</h2>
           <ul>
-            {own.map(({ label, href, icon }) => (
+            {own.map(({ label, href, icon, keys }) => (
               <li key={label}>
-                <a href={href} aria-current={label === here ? "page" : undefined}>
+                <a href={href} aria-current={label === here ? "page" : undefined} data-keys={keys} data-page={label}>
                   <Icon drawn={icon} />
                   {label}
                   {label === ATTENTION && count && <span class="count">{count}</span>}

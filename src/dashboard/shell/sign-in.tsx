@@ -174,11 +174,13 @@ function useLinkToken(): string | undefined {
   return token;
 }
 
-/** Returns the token of a sign-in link. A damaged link has an invalid token, whose refusal names the remedy. */
+/** Returns the token of a sign-in link. For a damaged link, returns the whole fragment, which the service refuses. */
 function readToken(): string | undefined {
   const fragment = location.hash.slice(1);
   const token = new URLSearchParams(fragment).get("token") ?? undefined;
-  return location.pathname === paths.signIn({}) ? (token ?? (fragment || undefined)) : token;
+  // The fragments of other pages name their sections.
+  if (token !== undefined || location.pathname !== paths.signIn({})) return token;
+  return fragment || undefined;
 }
 
 /** Landing page for customers after payment or cancellation. Requires no sign-in. */

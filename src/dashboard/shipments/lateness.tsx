@@ -83,6 +83,6 @@ export function Lateness({ end, shipment }: { readonly end: End; readonly shipme
   const now = useNow();
   const delay = useDelayOf()(shipment);
   if (delay?.end === end) return <Late delay={delay} />;
-  if (shipment[`${end}Window` as const] !== undefined || !isAhead(end, shipment)) return null;
+  if (delay || shipment[`${end}Window` as const] !== undefined || !isAhead(end, shipment)) return null;
   return <>Waiting {spanText(dateOf(shipment.createdAt!), now)}</>;
 }

@@ -13,7 +13,7 @@ import "./selection.css";
 
 const ActDialog = lazily(() => import("./act-dialog.tsx"), "ActDialog");
 
-const ShownBar = lazily(() => import("./selection-bar.tsx"), "SelectionBar", <div class="selection" />);
+const LazySelectionBar = lazily(() => import("./selection-bar.tsx"), "SelectionBar", <div class="selection" />);
 
 const AssignDialog = lazily(() => import("./assign-dialog.tsx"), "AssignDialog");
 
@@ -56,7 +56,7 @@ export function Selection(props: Omit<SelectionBarProps, "acts"> & { readonly ac
   useLayoutEffect(() => (isUsed ? focusList : undefined), [isUsed]);
   return (
     <>
-      {selected.length > 0 && <ShownBar {...props} />}
+      {selected.length > 0 && <LazySelectionBar {...props} />}
       {acts.dialog}
     </>
   );

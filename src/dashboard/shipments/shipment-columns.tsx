@@ -304,7 +304,7 @@ export function ColumnChooser({ view }: { readonly view: ColumnView }) {
           </label>
         ))}
       </fieldset>
-      <p class="hint">Narrow lists show fewer.</p>
+      <p class="hint">Narrow lists hide some columns.</p>
     </Menu>
   );
 }

@@ -7,7 +7,7 @@ import { paths } from "../routes/paths.ts";
 import { QueryView } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-dialogs.tsx";
+import { DeliveryBadge, LastResponse } from "../webhooks/webhook-dialogs.tsx";
 
 /** Number of newest deliveries to search per webhook, which is the maximum of one call. */
 const NEWEST = 100;
@@ -69,7 +69,7 @@ const COLUMNS: readonly Column<Sent>[] = [
     selfEvident: true,
     cell: ({ delivery }) => <DeliveryBadge status={delivery.status} />,
   },
-  { header: "Last response", cell: ({ delivery }) => <LastAnswer delivery={delivery} /> },
+  { header: "Last response", cell: ({ delivery }) => <LastResponse delivery={delivery} /> },
   { header: "To", cell: ({ webhook }) => webhook.url },
   { header: "Sent", align: "end", cell: ({ delivery }) => <Time at={delivery.createdAt} /> },
 ];

@@ -49,7 +49,7 @@ export function Ends({ end, shipments, of, courier, open }: EndsProps) {
       nameOf={({ count, members }) => {
         const late = members(Infinity).filter(delayOf).length;
         const name = count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`;
-        return late === 0 ? name : `${name}, ${numberText(late)} late`;
+        return late === 0 ? name : `${name}, ${count === 1 ? "" : `${numberText(late)} `}late`;
       }}
       textOf={(it) => (end === "next" ? it.courier?.sequence : undefined)}
       colorOf={(members) => {

@@ -110,6 +110,6 @@ function EndChoice() {
 }
 
 function shownText(count: number, isWhole: boolean): string {
-  if (!isWhole) return `Newest ${numberText(count)} on the map. Amber or red marks are mostly late.`;
-  return count === 1 ? "The shipment is on the map." : `All ${numberText(count)} are on the map.`;
+  const shown = `${isWhole ? "All" : "The newest"} ${numberText(count)} are on the map.`;
+  return `${count === 1 ? "The shipment is on the map." : shown} Amber or red: at least half are late.`;
 }

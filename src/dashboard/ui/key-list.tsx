@@ -1,4 +1,3 @@
-import { keysOf, PAGE_ENTRIES } from "../routes/pages.ts";
 import { DescriptionList } from "./description-list.tsx";
 import { Dialog, openDialog } from "./dialog.tsx";
 
@@ -21,18 +20,13 @@ const SHIPMENT_KEYS = [
   ["c", "Cancel shipment"],
 ] as const;
 
-/** Returns the keys of the pages of a workspace or, from a page of the platform, of the platform. */
+/** Returns the keys of the pages in the navigation, with their names. */
 function pageKeys() {
-  const root = location.pathname.startsWith("/platform") ? "/platform" : "/w/";
-  const labels = new Map<string, string>();
-  for (const [, entry] of PAGE_ENTRIES) {
-    const keys = keysOf(entry);
-    if (entry.label && entry.path.startsWith(root) && !labels.has(keys)) labels.set(keys, entry.label);
-  }
-  return [...labels];
+  const links = document.querySelectorAll<HTMLElement>("#navigation [data-keys]");
+  return [...links].map(({ dataset }) => [dataset["keys"]!, dataset["page"]!] as const);
 }
 
-/** Lists the single-character shortcuts that are available. */
+/** Lists the available shortcuts. */
 function KeyList() {
   return (
     <>

@@ -16,17 +16,26 @@ characterKeys.subscribe(() => localStorage.setItem(STORED_AS, characterKeys.get(
 /** Maximum time between the keys of a sequence, in milliseconds. */
 const SEQUENCE_MS = 1_500;
 
-/** The last pressed key, or `g` and the last key. */
+/** The last key, or `g` and the key after it. */
 let pressed = "";
-let pressedAtMs = 0;
+/** Time at which `g` was pressed, in milliseconds. */
+let begunAtMs = -Infinity;
 document.addEventListener(
   "keydown",
-  ({ key, timeStamp }) => {
-    pressed = pressed === "g" && timeStamp - pressedAtMs < SEQUENCE_MS ? `g ${key}` : key;
-    pressedAtMs = timeStamp;
+  (event) => {
+    const { key, timeStamp, target } = event;
+    if (event.repeat) return;
+    const isOwn = target instanceof Element && target.closest(OWN_KEYS) !== null;
+    const isPart = key.length === 1 && characterKeys.get() && !isOwn && !hasModifier(event);
+    pressed = isPart && timeStamp - begunAtMs < SEQUENCE_MS ? `g ${key}` : key;
+    begunAtMs = isPart && key === "g" ? timeStamp : -Infinity;
   },
   true,
 );
+
+function hasModifier({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return ctrlKey || metaKey || altKey;
+}
 
 /** Binds keys while the page is shown, except in text inputs and behind a dialog. */
 export function useKeys(keys: Keys): void {
@@ -35,7 +44,7 @@ export function useKeys(keys: Keys): void {
   // Runs before painting, because a key may be pressed as soon as the page is visible.
   useLayoutEffect(() => {
     const listener = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (hasModifier(event) || event.defaultPrevented) return;
       if (event.key.length === 1 && !characterKeys.get()) return;
       if (event.target instanceof Element) {
         const own = event.target.closest(OWN_KEYS);

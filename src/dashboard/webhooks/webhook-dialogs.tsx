@@ -165,7 +165,7 @@ const DELIVERY: Readonly<Record<WebhookDeliveryStatus, Label>> = {
 export const DELIVERY_STATUSES = choicesOf(DELIVERY);
 
 /** Shows the status and duration of the last response, such as `204 in 35 ms`, or the error. */
-export function LastAnswer({ delivery }: { readonly delivery: WebhookDelivery }) {
+export function LastResponse({ delivery }: { readonly delivery: WebhookDelivery }) {
   const { lastStatus, lastError, lastDurationMs } = delivery;
   if (lastDurationMs === undefined) return <>—</>;
   return (

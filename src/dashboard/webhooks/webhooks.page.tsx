@@ -16,7 +16,7 @@ import {
   WebhookActions,
   DELIVERY_STATUSES,
   DeliveryBadge,
-  LastAnswer,
+  LastResponse,
 } from "./webhook-dialogs.tsx";
 import { payloadText, useEvent } from "./events.page.tsx";
 import { changeQuery, useLocation } from "../routes/router.ts";
@@ -219,22 +219,23 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
   },
   { header: "Status", selfEvident: true, cell: ({ status }) => <DeliveryBadge status={status} /> },
   {
-    header: "Answer",
+    header: "Last response",
     cell: (delivery) => (
       <>
         {(delivery.attempts > 1 || delivery.nextAttemptAt) && (
           <span>
-            Attempt {numberText(delivery.attempts)}
+            {delivery.attempts > 0 &&
+              `${numberText(delivery.attempts)} ${delivery.attempts === 1 ? "attempt" : "attempts"}`}
             {delivery.nextAttemptAt && (
               <span class="minor">
-                , next <Time at={delivery.nextAttemptAt} />
+                {delivery.attempts > 0 ? ", next" : "First attempt"} <Time at={delivery.nextAttemptAt} />
               </span>
             )}
           </span>
         )}
         {delivery.lastDurationMs !== undefined && (
           <div class="lines">
-            <LastAnswer delivery={delivery} />
+            <LastResponse delivery={delivery} />
           </div>
         )}
       </>

@@ -21,7 +21,7 @@ const BEYOND_ALL = Number.MAX_SAFE_INTEGER;
 /** Maximum number of events that a stream holds in memory. */
 const BATCH = 50;
 /** Interval of heartbeats on a stream, in milliseconds. The documented maximum is 15 seconds. */
-const HEARTBEAT_MS = 10_000;
+export const HEARTBEAT_MS = 10_000;
 
 export const EVENT_FUNCTIONS: Omit<ServiceFunctions<typeof EventService, Call, WatchDeps>, "listShipmentEvents"> = {
   /**
