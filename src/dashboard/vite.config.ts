@@ -26,7 +26,6 @@ export default defineConfig({
             { name: "shared", minShareCount: 15 },
             // So do small parts of lists, which pages load together.
             { name: "shipments", test: /src.dashboard.shipments/, minShareCount: 6 },
-            { name: "live", test: /dashboard.api.live|event_service_pb/, minShareCount: 2 },
             { name: "filters", test: /dashboard.ui.(filters|filter-chips|days)/, minShareCount: 2 },
           ],
         },

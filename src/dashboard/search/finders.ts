@@ -8,6 +8,7 @@ import { type SearchMatch, ShipmentService } from "../../../gen/shipments/v1/shi
 import { clientFor } from "../api/clients.ts";
 import { type EnteredWorkspace, findWorkspace, useAccount } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
+import { PHONE } from "../ui/page.tsx";
 import { recentShipments } from "../shipments/newest-shipments.ts";
 import { connectionLoader, generalActs, platformActs, shipmentActs } from "./acts.tsx";
 import type { Hit } from "./hit.ts";
@@ -62,7 +63,6 @@ export function referenceIn(text: string): string | undefined {
 
 const PLACEHOLDER = "Reference, name, address, phone, email, courier, note or action";
 const SHORT_PLACEHOLDER = "Reference, name, address…";
-const isPhone = () => matchMedia("(max-width: 40rem)").matches;
 
 function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined): Finder {
   const workspace = String(entered.id);
@@ -81,7 +81,7 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
     return { shipments: newest, customers: [], matches: [] };
   };
   return {
-    placeholder: isPhone() ? SHORT_PLACEHOLDER : PLACEHOLDER,
+    placeholder: PHONE.matches ? SHORT_PLACEHOLDER : PLACEHOLDER,
     hint: "Check the spelling, or search by the start of a name, a street or the last four digits of a phone number.",
     recent,
     propose: (text) => [

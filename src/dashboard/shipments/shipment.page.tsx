@@ -15,7 +15,7 @@ import { noteRecentShipment } from "./newest-shipments.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
 import { CopyButton, Money, Time } from "../ui/values.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
-import { DetailPage, Section, QueryView } from "../ui/page.tsx";
+import { DetailPage, Section, QueryView, PHONE } from "../ui/page.tsx";
 import { Fold } from "../ui/fold.tsx";
 import { numberText } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
@@ -117,8 +117,6 @@ function useCourierPlace(shipment: Shipment, isEnabled: boolean): CourierPlace |
   useRepeat(isEnabled ? reload : undefined, POLL_MS);
   return problem?.reason === "PLACE_NOT_FOUND" ? undefined : data?.data;
 }
-
-const PHONE = matchMedia("(max-width: 40rem)");
 
 function Route({ shipment, place }: { readonly shipment: Shipment; readonly place: CourierPlace | undefined }) {
   const [isOpen, setOpen] = useState(!PHONE.matches);

@@ -14,7 +14,7 @@ import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { Empty, Page, Spinner } from "../ui/page.tsx";
+import { Empty, Page, PHONE, Spinner } from "../ui/page.tsx";
 import {
   filtersText,
   ListedTotals,
@@ -127,7 +127,7 @@ function Listed(props: {
   useLive(list.reload);
   const page = `${filtersText(query)} ${query.get(PAGE_TOKEN)}`;
   // On phones, a map above the list would hide it.
-  const hasMap = query.get(VIEW) === "both" && !matchMedia("(max-width: 40rem)").matches;
+  const hasMap = query.get(VIEW) === "both" && !PHONE.matches;
   const mapOf = hasMap ? page : undefined;
   const shown = { query: list, view, order, empty, mapOf, listed };
   return mayChange ? (

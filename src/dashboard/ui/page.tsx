@@ -12,6 +12,9 @@ import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
 import "./page.css";
 import "./query-view.css";
 
+/** Whether the screen has the width of a phone. The styles have the same limit. */
+export const PHONE = matchMedia("(max-width: 40rem)");
+
 export interface Link {
   readonly label: string;
   readonly href: string;

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { createStore } from "../api/store.ts";
 
-/** Actions by key, such as `j` or `ArrowDown`, or by `g` and a key, such as `g s`. Returning false leaves the key to the browser. */
+/** Actions by key, such as `j`, or by `g` and a key, such as `g s`. Returning false leaves the key to the browser. */
 export type Keys = Readonly<Record<string, () => unknown>>;
 
 /** Selector for elements that handle these keys themselves. Checkboxes and radio buttons take no text. */

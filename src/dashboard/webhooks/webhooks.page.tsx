@@ -204,6 +204,21 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
+/** Shows the number of attempts and the time of the next one, or nothing if the only attempt succeeded or failed. */
+function AttemptCount({ attempts, nextAttemptAt }: WebhookDelivery) {
+  if (attempts <= 1 && nextAttemptAt === undefined) return null;
+  return (
+    <span>
+      {attempts > 0 && `${numberText(attempts)} ${attempts === 1 ? "attempt" : "attempts"}`}
+      {nextAttemptAt && (
+        <span class="minor">
+          {attempts > 0 ? ", next" : "First attempt"} <Time at={nextAttemptAt} />
+        </span>
+      )}
+    </span>
+  );
+}
+
 const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
   { header: "Event", selfEvident: true, cell: ({ type }) => <code>{type}</code> },
   {
@@ -222,17 +237,7 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
     header: "Last response",
     cell: (delivery) => (
       <>
-        {(delivery.attempts > 1 || delivery.nextAttemptAt) && (
-          <span>
-            {delivery.attempts > 0 &&
-              `${numberText(delivery.attempts)} ${delivery.attempts === 1 ? "attempt" : "attempts"}`}
-            {delivery.nextAttemptAt && (
-              <span class="minor">
-                {delivery.attempts > 0 ? ", next" : "First attempt"} <Time at={delivery.nextAttemptAt} />
-              </span>
-            )}
-          </span>
-        )}
+        <AttemptCount {...delivery} />
         {delivery.lastDurationMs !== undefined && (
           <div class="lines">
             <LastResponse delivery={delivery} />

@@ -19,7 +19,7 @@ function loadPlaces(em: EntityManager, nowMs: number) {
 /** Share of the capacity above which a slot is busy. */
 const NEARLY_FULL = 0.9;
 
-/** Returns the busy slots that start within 24 hours, in order. A closed slot is not busy. Capacity is null if unlimited. */
+/** Returns the busy slots of the next 24 hours, in order. A closed slot is not busy. The capacity of an unlimited one is null. */
 export async function loadBusySlots(em: EntityManager, calendars: readonly Calendar[], nowMs: number) {
   const calendarOf = new Map(calendars.map((calendar) => [calendar.schedule.name, calendar]));
   const loads = calendars.length === 0 ? [] : await loadPlaces(em, nowMs);
