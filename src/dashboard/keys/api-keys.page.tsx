@@ -23,6 +23,7 @@ import { ReportService, type Usage, type UsageHour } from "../../../gen/shipment
 import { LineChart, type LinePoint } from "../ui/charts.tsx";
 import { compactText, dateOf, numberText, rateText } from "../ui/format.ts";
 import { localTime } from "../ui/local-time.ts";
+import { dateFormat } from "../ui/intl.ts";
 
 export function ApiKeysPage() {
   const isAdmin = useRole("admin");
@@ -177,7 +178,7 @@ function pointOf(usage: UsageHour, timeZone: string | undefined): LinePoint {
  * Includes minutes if the zone's offset is fractional.
  */
 function hourText(date: Date, timeZone: string | undefined): string {
-  return new Intl.DateTimeFormat(undefined, {
+  return dateFormat(undefined, {
     month: "short",
     day: "numeric",
     hour: "numeric",

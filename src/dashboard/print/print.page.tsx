@@ -26,6 +26,7 @@ import { Money } from "../ui/values.tsx";
 import type { ComponentChildren } from "preact";
 import { Button } from "../ui/button.tsx";
 import { dayOf, groupPickups, loadManifest } from "./manifest.ts";
+import { dateFormat } from "../ui/intl.ts";
 import "./print.css";
 
 /** Maximum number of labels. The list's selection and the points per request have the same limit. */
@@ -389,7 +390,7 @@ function Receipt({ shipment, paidAt }: { readonly shipment: Shipment; readonly p
 /** Formats a time with its year and time zone, because receipts are kept for years. */
 function receiptDate(at: Instant | undefined, timeZone: string | undefined): string | undefined {
   const format = { year: "numeric", month: "long", day: "numeric", hour: "numeric", minute: "2-digit" } as const;
-  return at && new Intl.DateTimeFormat(undefined, { ...format, timeZoneName: "short", timeZone }).format(dateOf(at));
+  return at && dateFormat(undefined, { ...format, timeZoneName: "short", timeZone }).format(dateOf(at));
 }
 
 function PrintPage(props: {

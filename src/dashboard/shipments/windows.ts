@@ -5,6 +5,7 @@ import type { AcceptedWindow, PickupSlot } from "../../../gen/shipments/v1/windo
 import type { Problem } from "../api/problem.ts";
 import { addDays, CLOCK_FORMAT, instantOf, localDate, WEEKDAY_FORMAT, zoneSuffix, zoneText } from "../ui/local-time.ts";
 import { atEnds, type End } from "./route.ts";
+import { dateFormat } from "../ui/intl.ts";
 
 export interface Window {
   readonly start: Date;
@@ -61,7 +62,7 @@ const TO_MINUTE = { ...WEEKDAY_FORMAT, ...CLOCK_FORMAT };
 
 /** Formats a window: `Tue, Dec 1, 8:00 – 9:00 AM`. Adds the time zone if it differs from the browser's. */
 export function windowText({ start, end }: Window, timeZone?: string): string {
-  const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
+  const format = dateFormat(undefined, { ...TO_MINUTE, timeZone });
   return format.formatRange(start, end) + zoneSuffix(start, timeZone);
 }
 
@@ -69,18 +70,18 @@ export function windowText({ start, end }: Window, timeZone?: string): string {
 export function hoursText(window: Window, timeZone: string | undefined): string {
   const { start, end } = window;
   if (localDate(start, timeZone) !== localDate(end, timeZone)) return windowText(window, timeZone);
-  return new Intl.DateTimeFormat(undefined, { ...CLOCK_FORMAT, timeZone }).formatRange(start, end);
+  return dateFormat(undefined, { ...CLOCK_FORMAT, timeZone }).formatRange(start, end);
 }
 
 /** Formats an instant: `Mon, Nov 30, 6:00 PM`. Adds the time zone if it differs from the browser's. */
 export function instantText(instant: Date, timeZone: string): string {
-  const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
+  const format = dateFormat(undefined, { ...TO_MINUTE, timeZone });
   return format.format(instant) + zoneSuffix(instant, timeZone);
 }
 
 /** Formats a slot's date for the browser's locale: `Tue, Dec 1`. */
 export function dateText(date: string): string {
-  return new Intl.DateTimeFormat(undefined, { ...WEEKDAY_FORMAT, timeZone: "UTC" }).format(new Date(date));
+  return dateFormat(undefined, { ...WEEKDAY_FORMAT, timeZone: "UTC" }).format(new Date(date));
 }
 
 /** Returns the window between local times on a date. An end before the start is on the next day. */

@@ -1,6 +1,7 @@
 import type { CutOff, DateHours, TariffSchedule, WeeklyHours } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { numberText } from "../ui/format.ts";
 import { WEEKDAY_FORMAT, zoneText } from "../ui/local-time.ts";
+import { dateFormat } from "../ui/intl.ts";
 
 export const DAYS = [
   ["mon", "Monday"],
@@ -79,7 +80,7 @@ export function exceptionText(exception: {
 export function dateText(date: string): string {
   const instant = new Date(`${date}T00:00:00Z`);
   if (Number.isNaN(Number(instant))) return date || "No date";
-  return new Intl.DateTimeFormat(undefined, { ...WEEKDAY_FORMAT, year: "numeric", timeZone: "UTC" }).format(instant);
+  return dateFormat(undefined, { ...WEEKDAY_FORMAT, year: "numeric", timeZone: "UTC" }).format(instant);
 }
 
 /** Formats a cut-off: `Mon before 12:00: by 17:00, 3 days before`. */

@@ -19,6 +19,7 @@ import { Empty, Page, QueryView } from "../ui/page.tsx";
 import { type Column, rowActions, Table } from "../ui/table.tsx";
 import { amountText, takenText } from "../ui/taken-text.ts";
 import { useTariffInForce } from "./tariff-view.tsx";
+import { dateFormat } from "../ui/intl.ts";
 import "./tariffs.css";
 
 /** Poll interval to show new bookings, in milliseconds. */
@@ -134,7 +135,7 @@ function SlotList(props: {
 
 /** Formats a week by its first date: `Nov 28 – Dec 4`. */
 function weekText(first: string): string {
-  const format = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
+  const format = dateFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
   return format.formatRange(new Date(first), new Date(addDays(first, 6)));
 }
 
@@ -149,7 +150,7 @@ function columnsFor(
   const hasClockChange = new Set(instants.map((instant) => offsetMs(instant, timeZone))).size > 1;
   const clock = { ...CLOCK_FORMAT, timeZone, timeZoneName: hasClockChange ? "short" : undefined } as const;
   const timeOf = ({ start, end }: LimitedSlot, day: Intl.DateTimeFormatOptions = {}) =>
-    new Intl.DateTimeFormat(undefined, { ...day, ...clock }).formatRange(timestampDate(start!), timestampDate(end!));
+    dateFormat(undefined, { ...day, ...clock }).formatRange(timestampDate(start!), timestampDate(end!));
   const columns: readonly Column<LimitedSlot>[] = [
     {
       header: "Slot",

@@ -21,6 +21,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { useRpc } from "../api/use-query.ts";
+import { numberFormat } from "../ui/intl.ts";
 
 const PriceChanges = lazily(() => import("../ui/charts.tsx"), "BarList");
 
@@ -206,7 +207,7 @@ function bucketLabel(above: number | undefined, upTo: number | undefined): strin
 
 function signed(value: number, maximumFractionDigits = 3): string {
   const format = { signDisplay: "exceptZero", maximumFractionDigits } as const;
-  return new Intl.NumberFormat(undefined, format).format(value);
+  return numberFormat(undefined, format).format(value);
 }
 
 function signedMoney(amount: number, currency: string): string {

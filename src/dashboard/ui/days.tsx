@@ -7,6 +7,7 @@ import "./filters.css";
 import type { Labels } from "../api/problem.ts";
 import { FilterForm, filterValues, LeftOut, SPAN } from "./filters.tsx";
 import { Menu } from "./menu.tsx";
+import { dateFormat } from "./intl.ts";
 
 /** Returns the current day, such as `2026-11-22`, in a time zone. Defaults to the browser's zone. */
 export function today(timeZone?: string): string {
@@ -169,14 +170,11 @@ const DAY_FORMATS = {
 
 /** Formats a day such as `2026-11-01` for the browser's locale: with the weekday, with the year, or without both. */
 export function dayText(day: string, length: keyof typeof DAY_FORMATS): string {
-  return new Intl.DateTimeFormat(undefined, { ...DAY_FORMATS[length], timeZone: "UTC" }).format(new Date(day));
+  return dateFormat(undefined, { ...DAY_FORMATS[length], timeZone: "UTC" }).format(new Date(day));
 }
 
 /** Formats a range of days for the browser's locale: `Nov 1 – 5, 2026`. An empty day is an open bound. */
 export function daysText(from: string, to: string): string {
   if (from === "" || to === "") return `${from && dayText(from, "medium")} – ${to && dayText(to, "medium")}`;
-  return new Intl.DateTimeFormat(undefined, { ...DAY_FORMATS.medium, timeZone: "UTC" }).formatRange(
-    new Date(from),
-    new Date(to),
-  );
+  return dateFormat(undefined, { ...DAY_FORMATS.medium, timeZone: "UTC" }).formatRange(new Date(from), new Date(to));
 }

@@ -1,5 +1,6 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { zoneSuffix } from "./local-time.ts";
+import { dateFormat, numberFormat, relativeFormat } from "./intl.ts";
 
 export type Instant = Timestamp | Date;
 
@@ -15,7 +16,7 @@ const MAX_DECIMALS = 4;
  * defines. Browsers show fewer for some currencies, such as the Iraqi dinar with three.
  */
 export function moneyText(amount: number, currency: string, maximumFractionDigits = MAX_DECIMALS): string {
-  return new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits }).format(amount);
+  return numberFormat(undefined, { style: "currency", currency, maximumFractionDigits }).format(amount);
 }
 
 /** Formats the sum of amounts in major units, with one sum per currency. */
@@ -30,12 +31,12 @@ export function sumText(amounts: readonly { readonly total: number; readonly cur
 
 /** Formats a number for the browser's locale, with a maximum number of decimals. */
 export function numberText(value: number, maximumFractionDigits = 3): string {
-  return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);
+  return numberFormat(undefined, { maximumFractionDigits }).format(value);
 }
 
 /** Formats a number in compact notation, such as `1.2K`, with an optional currency. */
 export function compactText(value: number, currency?: string): string {
-  return new Intl.NumberFormat(undefined, {
+  return numberFormat(undefined, {
     notation: "compact",
     ...(currency === undefined ? {} : { style: "currency", currency, minimumFractionDigits: 0 }),
     maximumFractionDigits: 2,
@@ -52,7 +53,7 @@ export function rateText(limit: { readonly rate: number; readonly burst: number 
 }
 
 export function shareText(share: number): string {
-  return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(share);
+  return numberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(share);
 }
 
 /** Format of a day, with the year if it is not the current one. */
@@ -65,7 +66,7 @@ function dayFormat(date: Date): Intl.DateTimeFormatOptions {
 export function timeText(date: Date, to: "minute" | "second" = "minute", timeZone?: string): string {
   const second = to === "second" ? "2-digit" : undefined;
   const clock = { hour: "numeric", minute: "2-digit", second, timeZone } as const;
-  const format = new Intl.DateTimeFormat(undefined, { ...dayFormat(date), ...clock });
+  const format = dateFormat(undefined, { ...dayFormat(date), ...clock });
   return format.format(date) + zoneSuffix(date, timeZone);
 }
 
@@ -82,9 +83,9 @@ export function relativeText(date: Date, now: Date, timeZone?: string): string {
   const seconds = (date.getTime() - now.getTime()) / 1_000;
   const size = Math.abs(seconds);
   if (size > RELATIVE_SECONDS) {
-    return new Intl.DateTimeFormat(undefined, { ...dayFormat(date), timeZone }).format(date);
+    return dateFormat(undefined, { ...dayFormat(date), timeZone }).format(date);
   }
-  const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
+  const format = relativeFormat(undefined, { numeric: "auto", style: "short" });
   const unit = UNITS.find(([, length]) => size >= length);
   if (unit === undefined) return format.format(0, "second");
   return format.format(Math.trunc(seconds / unit[1]), unit[0]);
@@ -94,7 +95,7 @@ export function relativeText(date: Date, now: Date, timeZone?: string): string {
 export function spanText(from: Date, to: Date): string {
   const seconds = (to.getTime() - from.getTime()) / 1_000;
   const [unit, length] = UNITS.find((it) => seconds >= it[1]) ?? UNITS[2];
-  const format = new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short" });
+  const format = numberFormat(undefined, { style: "unit", unit, unitDisplay: "short" });
   return format.format(Math.max(Math.trunc(seconds / length), 1));
 }
 
@@ -113,7 +114,9 @@ export function recordIdOf(text: string): bigint | undefined {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 }
 
-const DECIMAL_MARK = new Intl.NumberFormat().formatToParts(0.5).find(({ type }) => type === "decimal")?.value;
+const DECIMAL_MARK = numberFormat()
+  .formatToParts(0.5)
+  .find(({ type }) => type === "decimal")?.value;
 
 /**
  * Replaces a decimal comma with a point. Other texts are left for the service to validate. `1,500`
@@ -144,7 +147,7 @@ const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as c
 export function bytesText(bytes: number): string {
   const step = bytes < 1_000 ? 0 : Math.floor(Math.log10(bytes) / 3);
   const unit = BYTE_UNITS[Math.min(step, BYTE_UNITS.length - 1)]!;
-  return new Intl.NumberFormat(undefined, {
+  return numberFormat(undefined, {
     style: "unit",
     unit,
     unitDisplay: unit === "byte" ? "long" : "short",

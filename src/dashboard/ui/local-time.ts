@@ -1,3 +1,5 @@
+import { dateFormat } from "./intl.ts";
+
 /** Returns a local time in the format of inputs: `08:30`. */
 export function localTime(instant: Date, timeZone: string | undefined): string {
   return localText(instant, timeZone).slice(11, 16);
@@ -13,21 +15,12 @@ function localText(instant: Date, timeZone: string | undefined): string {
   return new Date(Number(instant) + offsetMs(instant, timeZone)).toISOString();
 }
 
-/** Returns the offset of a time zone from UTC, in milliseconds. */
+/** Returns the offset of a time zone from UTC, in milliseconds. Seconds, which offsets had before 1972, are left out. */
 export function offsetMs(instant: Date, timeZone: string | undefined): number {
-  const parts = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-    second: "numeric",
-  }).formatToParts(instant);
-  const of = (type: string) => Number(parts.find((part) => part.type === type)!.value);
-  const localMs = Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"), of("second"));
-  return localMs - Math.floor(Number(instant) / 1_000) * 1_000;
+  const parts = dateFormat("en-US", { timeZone, timeZoneName: "longOffset" }).formatToParts(instant);
+  // Such as "GMT-05:00", and "GMT" for UTC.
+  const name = parts.find(({ type }) => type === "timeZoneName")!.value;
+  return -Date.parse(`1970-01-01T00:00${name.slice(3, 9) || "Z"}`);
 }
 
 const DAY_MS = 86_400_000;
