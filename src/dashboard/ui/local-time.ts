@@ -15,7 +15,7 @@ function localText(instant: Date, timeZone: string | undefined): string {
   return new Date(Number(instant) + offsetMs(instant, timeZone)).toISOString();
 }
 
-/** Returns the offset of a time zone from UTC, in milliseconds. Seconds, which offsets had before 1972, are left out. */
+/** Returns the offset of a time zone from UTC, in milliseconds, without the seconds that offsets had before 1972. */
 export function offsetMs(instant: Date, timeZone: string | undefined): number {
   const parts = dateFormat("en-US", { timeZone, timeZoneName: "longOffset" }).formatToParts(instant);
   // Such as "GMT-05:00", and "GMT" for UTC.
