@@ -13,8 +13,11 @@ const tariff = worldTariff({
   default_schedule: "day",
 });
 
-/** The day before the clock is set back in Berlin. */
-const options = { now: () => new Date("2026-10-24T09:00Z"), outside: HURRIED };
+const lastOfOctober = new Temporal.PlainDate(new Date().getUTCFullYear() + 1, 10, 31);
+/** Next year's day on which the clock is set back in Berlin: the last Sunday of October. */
+const SUNDAY = lastOfOctober.subtract({ days: lastOfOctober.dayOfWeek % 7 });
+const now = new Date(`${SUNDAY.subtract({ days: 1 }).toString()}T09:00Z`);
+const options = { now: () => now, outside: HURRIED };
 const service = await startService({ tariff, ...options });
 const replicas = [service, ...(await Promise.all([1, 2].map(() => startReplica(service.databaseUrl, options))))];
 const workspaces = await Promise.all([1, 2].map(() => service.addWorkspace()));
@@ -22,9 +25,9 @@ const sql = await connectTo(service.databaseUrl);
 // A counter above the capacity fails its transaction.
 await sql.query(`alter table slot add constraint never_above_capacity check (shipments <= ${CAPACITY})`);
 
-const windowAt = (hour: number, day = 26) => ({
-  start: `2026-10-${day}T0${hour}:00:00.000Z`,
-  end: `2026-10-${day}T0${hour + 1}:00:00.000Z`,
+const windowAt = (hour: number, day = SUNDAY.add({ days: 1 })) => ({
+  start: `${day.toString()}T0${hour}:00:00.000Z`,
+  end: `${day.toString()}T0${hour + 1}:00:00.000Z`,
 });
 const callerOf = (i: number) => replicas[i % replicas.length]!.as(workspaces[i % workspaces.length]!.apiKey);
 
@@ -84,14 +87,15 @@ test("bookings, moves and cancellations that race keep every counter exact", asy
 
 test("a slot in a repeated hour is two slots", async () => {
   const caller = callerOf(0);
-  const book = (hour: number) => caller.createShipment({ ...BOOKING, pickup_window: windowAt(hour, 25) });
+  const day = SUNDAY.toString();
+  const book = (hour: number) => caller.createShipment({ ...BOOKING, pickup_window: windowAt(hour, SUNDAY) });
   for (let i = 0; i < CAPACITY; i++) expect((await book(0)).code).toBeUndefined();
   expect((await book(0)).code).toBe("SLOT_FULL");
   expect((await book(1)).code).toBeUndefined();
-  const { body } = await caller.listPickupSlots({ ...COVERED_ROUTE, from_date: "2026-10-25", days: 1 });
+  const { body } = await caller.listPickupSlots({ ...COVERED_ROUTE, from_date: day, days: 1 });
   expect(body.data.slice(2, 4)).toMatchObject([
-    { local_start: "2026-10-25T02:00:00+02:00", available: false, unavailable_reason: "full", remaining: 0 },
-    { local_start: "2026-10-25T02:00:00+01:00", available: true, remaining: CAPACITY - 1 },
+    { local_start: `${day}T02:00:00+02:00`, available: false, unavailable_reason: "full", remaining: 0 },
+    { local_start: `${day}T02:00:00+01:00`, available: true, remaining: CAPACITY - 1 },
   ]);
   await expectExact();
 });

@@ -20,6 +20,9 @@ const zones = zonesOf(square(-180, -60, 180, 60), square(-180, 60, 180, 90), squ
 zones.features[1]!.properties = { name: "North", schedule: "north" };
 zones.features[2]!.properties = { name: "South", schedule: "south" };
 
+/** Next year, so that `now` is later than the database's clock. */
+const YEAR = new Date().getUTCFullYear() + 1;
+
 /** Slots of one shipment from 08:00 in Berlin, and of three on December 24. */
 const tariff = worldTariff({
   base_fee: "5.00",
@@ -28,7 +31,7 @@ const tariff = worldTariff({
     scheduleOf({
       ...LIMITED,
       capacity: 1,
-      exceptions: [{ date: "2026-12-24", capacity: 3, hours: [{ opens: "08:00", closes: "10:00" }] }],
+      exceptions: [{ date: `${YEAR}-12-24`, capacity: 3, hours: [{ opens: "08:00", closes: "10:00" }] }],
     }),
     scheduleOf({ ...LIMITED, name: "north", capacity: 10, capacity_unit: "kilograms" }),
     scheduleOf({ ...LIMITED, name: "south", attention_above: 2 }),
@@ -36,7 +39,7 @@ const tariff = worldTariff({
   default_schedule: "day",
 });
 
-let now = new Date("2026-12-01T09:00Z");
+let now = new Date(`${YEAR}-12-01T09:00Z`);
 const filled: object[] = [];
 const service = await startService({
   tariff,
@@ -50,13 +53,14 @@ const kilograms = await service.addWorkspace();
 const caller = service.as(apiKey);
 
 const slot = (date: string, hour: string) => ({
-  start: `2026-12-${date}T${hour}:00:00.000Z`,
-  end: `2026-12-${date}T${String(Number(hour) + 1).padStart(2, "0")}:00:00.000Z`,
+  start: `${YEAR}-12-${date}T${hour}:00:00.000Z`,
+  end: `${YEAR}-12-${date}T${String(Number(hour) + 1).padStart(2, "0")}:00:00.000Z`,
 });
 const booked = (window: object | undefined, fields: object = {}) =>
   book(service, apiKey, { ...BOOKING, pickup_window: window, ...fields });
 const listed = async (date: string, key = apiKey, weight_kg = 2.5) =>
-  (await service.as(key).listPickupSlots({ ...COVERED_ROUTE, weight_kg, from_date: `2026-12-${date}`, days: 1 })).body;
+  (await service.as(key).listPickupSlots({ ...COVERED_ROUTE, weight_kg, from_date: `${YEAR}-12-${date}`, days: 1 }))
+    .body;
 const remaining = async (...of: Parameters<typeof listed>) =>
   (await listed(...of)).data.map((each: any) => each.unavailable_reason ?? each.remaining ?? "many");
 /** Asserts that a call is refused because a slot is full, with the next free slot. */
@@ -129,8 +133,15 @@ test("a slot of kilograms takes shipments up to their total weight", async () =>
   const of = (weight_kg: number) => ({ ...BOOKING, ...NORTH, weight_kg, pickup_window: slot("02", "07") });
   const { reference: shipment } = await book(service, kilograms.apiKey, of(2.5));
   const left = async (weight: number) =>
-    (await heavy.listPickupSlots({ ...COVERED_ROUTE, ...NORTH, weight_kg: weight, from_date: "2026-12-02", days: 1 }))
-      .body;
+    (
+      await heavy.listPickupSlots({
+        ...COVERED_ROUTE,
+        ...NORTH,
+        weight_kg: weight,
+        from_date: `${YEAR}-12-02`,
+        days: 1,
+      })
+    ).body;
   const { capacity_unit, data: slots } = await left(7.5);
   expect(capacity_unit).toBe("kilograms");
   expect(slots.slice(0, 2)).toMatchObject([{ remaining: 7, available: true }, { remaining: 10 }]);
@@ -240,7 +251,7 @@ test("an unlimited slot that is counted can be limited by an operator", async ()
   const inSlot = { schedule: "south", start: slot("02", "07").start };
   const read = async () => (await data(operator.listSlots({ schedule: "south" })))[10];
   const offered = async () =>
-    (await caller.listPickupSlots({ ...COVERED_ROUTE, ...SOUTH, from_date: "2026-12-02", days: 1 })).body.data[0];
+    (await caller.listPickupSlots({ ...COVERED_ROUTE, ...SOUTH, from_date: `${YEAR}-12-02`, days: 1 })).body.data[0];
   const booking = { ...BOOKING, ...SOUTH, pickup_window: slot("02", "07") };
   await book(service, apiKey, booking);
   const places = { ...slot("02", "07"), unit: "shipments", capacity: null, set_capacity: null, remaining: null };

@@ -11,7 +11,10 @@ import { queriesOf } from "../../support/query-log.ts";
 import { HURRIED, startReplica, startService } from "../../support/service.ts";
 import type { LogLine } from "../../support/service-process.ts";
 
-const REAL = "2026-12-01T09:00:00.000Z";
+// In the future, because courier locations that are older than an hour by the database's clock are not returned.
+const DAY = Temporal.Now.plainDateISO("UTC").add({ days: 1 }).toString();
+const NEXT_DAY = Temporal.PlainDate.from(DAY).add({ days: 1 }).toString();
+const REAL = `${DAY}T09:00:00.000Z`;
 let real = Date.parse(REAL);
 const now = () => new Date(real);
 const logged: LogLine[] = [];
@@ -139,8 +142,8 @@ const HISTORIES: Readonly<Record<Scenario, readonly string[]>> = {
 test.each(SCENARIOS)("scenario %s has its documented history when the clock is moved", async (scenario) => {
   const { apiKey, move, bookFor, ...twin } = await addTwin();
   const reference = await bookFor(scenario);
-  expect((await move("2026-12-02T00:00:00Z")).body).toEqual({
-    data: { time: "2026-12-02T00:00:00.000Z", frozen: true },
+  expect((await move(`${NEXT_DAY}T00:00:00Z`)).body).toEqual({
+    data: { time: `${NEXT_DAY}T00:00:00.000Z`, frozen: true },
     complete: true,
   });
   expect(await historyOf(apiKey, reference)).toEqual(HISTORIES[scenario]);
@@ -153,7 +156,7 @@ test.each(["pin", "photo", "signature"] as const)("records the %s before a simul
     dropoff_verification: by,
     simulation: { scenario: "deliver", step_seconds: 60 },
   });
-  await move("2026-12-02T00:00:00Z");
+  await move(`${NEXT_DAY}T00:00:00Z`);
   expect(await historyOf(apiKey, shipment)).toEqual([
     ...DELIVERED.slice(0, -1),
     "09:03:00 shipment.proof_recorded delivered paid",
@@ -175,7 +178,7 @@ test("a simulated courier is at the location of the last step", async () => {
   ];
   const steps: unknown[] = [];
   for (const minute of [2, 3, 4, 5, 6]) {
-    await move(`2026-12-01T09:0${minute}:00Z`);
+    await move(`${DAY}T09:0${minute}:00Z`);
     const { body } = await caller.getCourierPlace({ shipment });
     steps.push(body.data ? [body.data.lat, body.data.lng] : undefined);
   }
@@ -193,7 +196,7 @@ test("a simulated delivery reports places on the way, and a failed attempt a wro
   const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng } = booked;
   const places: unknown[] = [];
   for (const time of ["09:01:45", "09:02:00", "09:02:30", "09:02:45"]) {
-    await move(`2026-12-01T${time}Z`);
+    await move(`${DAY}T${time}Z`);
     const { lat, lng } = await data(caller.getCourierPlace({ shipment }));
     places.push([lat, lng]);
   }
@@ -201,7 +204,7 @@ test("a simulated delivery reports places on the way, and a failed attempt a wro
   const halfway = [(pickup_lat + dropoff_lat) / 2, (pickup_lng + dropoff_lng) / 2];
   expect(places).toEqual([pickup, pickup, halfway, [dropoff_lat, dropoff_lng]]);
   expect((await data(caller.getShipment({ shipment }))).courier.name).toBe("Test courier");
-  await move("2026-12-01T10:00:00Z");
+  await move(`${DAY}T10:00:00Z`);
   const { status, attempts } = await data(caller.getShipment({ shipment: locked }));
   expect([status, attempts.map(({ note }: { note: string }) => note)]).toEqual(["delivered", ["The PIN was wrong."]]);
 });
@@ -212,7 +215,7 @@ test("moving the clock forward runs only the due steps of several shipments, in 
     [await bookFor("deliver", 30)]: "first",
     [await bookFor("payment_after_cancel", 20)]: "second",
   };
-  await move("2026-12-01T09:00:59.999Z");
+  await move(`${DAY}T09:00:59.999Z`);
   const events = await data(caller.listEvents());
   expect(events.map(({ type, shipment }: any) => `${names[shipment]} ${type}`)).toEqual([
     "first shipment.created",
@@ -231,9 +234,9 @@ test("concurrent calls that move a clock run each step once at its time, and the
   const { apiKey, move, bookFor } = await addTwin();
   const reference = await bookFor("dispute");
   const minutes = [1, 6, 3, 2, 5, 4];
-  const answers = await Promise.all(minutes.map((minute) => move(`2026-12-01T09:0${minute}:00Z`)));
+  const answers = await Promise.all(minutes.map((minute) => move(`${DAY}T09:0${minute}:00Z`)));
   expect(answers[1]!.body).toEqual({
-    data: { time: "2026-12-01T09:06:00.000Z", frozen: true },
+    data: { time: `${DAY}T09:06:00.000Z`, frozen: true },
     complete: true,
   });
   expect(await historyOf(apiKey, reference)).toEqual(HISTORIES.dispute);
@@ -277,7 +280,7 @@ test("a simulation ends when another action has changed its shipment", async () 
   const { apiKey, move, bookFor, ...twin } = await addTwin();
   const reference = await bookFor("deliver");
   await takeStep(service, apiKey, reference, "cancel");
-  await move("2026-12-01T09:02:00Z");
+  await move(`${DAY}T09:02:00Z`);
   // A payment after the cancellation is recorded, but the cancelled shipment is not picked up.
   expect(await historyOf(apiKey, reference)).toEqual([
     PAID[0],
@@ -352,9 +355,9 @@ test("nothing is refunded while a dispute is open, and refunded_amount has the a
 test("a simulation whose next step is a refund ends if a dispute is open", async () => {
   const { apiKey, move, step, bookFor, ...twin } = await addTwin();
   const reference = await bookFor("no_courier");
-  await move("2026-12-01T09:02:00Z");
+  await move(`${DAY}T09:02:00Z`);
   await data(step(reference, "open_dispute"));
-  expect((await move("2026-12-01T09:03:00Z")).body.complete).toBe(true);
+  expect((await move(`${DAY}T09:03:00Z`)).body.complete).toBe(true);
   expect((await historyOf(apiKey, reference)).at(-1)).toBe("09:02:00 shipment.dispute_opened cancelled refund_pending");
   expect(await simulationsOf(twin)).toEqual([]);
 });
@@ -368,9 +371,9 @@ test("lists simulations by their next step's time, and a manual step continues t
     scenario: "deliver",
     steps_taken: 0,
     next_step: "pay",
-    due_at: "2026-12-01T09:01:00.000Z",
+    due_at: `${DAY}T09:01:00.000Z`,
   };
-  const second = { ...first, shipment: late, scenario: "late", due_at: "2026-12-01T09:02:00.000Z" };
+  const second = { ...first, shipment: late, scenario: "late", due_at: `${DAY}T09:02:00.000Z` };
   expect(await listed()).toEqual({ data: [first, second], next_page_token: "" });
   const { data: page, next_page_token: page_token } = await listed({ page_size: 1 });
   expect([page, await listed({ page_token })]).toEqual([[first], { data: [second], next_page_token: "" }]);
@@ -378,9 +381,9 @@ test("lists simulations by their next step's time, and a manual step continues t
   await data(step(soon, "decline_payment"));
   expect((await listed()).data).toEqual([
     first,
-    { ...second, steps_taken: 1, next_step: "assign_courier", due_at: "2026-12-01T09:10:00.000Z" },
+    { ...second, steps_taken: 1, next_step: "assign_courier", due_at: `${DAY}T09:10:00.000Z` },
   ]);
-  await move("2026-12-01T09:02:00Z");
+  await move(`${DAY}T09:02:00Z`);
   for (const next of ["travel", "arrive", "deliver"]) await data(step(soon, next));
   expect((await listed()).data.map((it: any) => it.shipment)).toEqual([late]);
   expect((await historyOf(apiKey, soon)).at(-1)).toBe("09:02:00 shipment.delivered delivered paid");
@@ -452,7 +455,7 @@ test("simulations with frozen clocks are not polled, and continue when the clock
     const poll = sent.find(({ sql: text }) => text.includes("next_try_at <= $1"))!;
     expect(Math.max(0, ...Object.values(rowsTouched(await planOf(sql, poll))))).toBe(0);
     expect(await statusOf(first!)).toBe("pending");
-    await move("2026-12-01T09:01:00Z");
+    await move(`${DAY}T09:01:00Z`);
     expect(await statusOf(first!)).toBe("awaiting_pickup");
     expect(await parked()).toBe(true);
 
