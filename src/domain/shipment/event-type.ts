@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { ENDS } from "../route-ends.ts";
-import { type DeliveryProgress, NO_PROGRESS } from "./delivery-progress.ts";
+import { type Courier, type DeliveryProgress, NO_PROGRESS } from "./delivery-progress.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "./payment-details.ts";
 import type { ShipmentState } from "./shipment-state.ts";
 
@@ -42,7 +43,7 @@ export interface EventfulState extends ShipmentState {
 
 /**
  * Returns the events for a change from one state to another, in order. Empty only for small ETA
- * changes and wrong PINs.
+ * changes, wrong PINs, and assignments with the same courier and position.
  */
 export function shipmentEventTypes(before: EventfulState, after: EventfulState): EventType[] {
   const types = progressEventTypes(
@@ -77,7 +78,7 @@ function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress, i
   const hasLeft = arrivedAt === null && before.arrivedAt !== null;
   const isStageTakenBack = hasLeft && isSameStatus && !hasFailed;
   const happened: Partial<Record<EventType, boolean>> = {
-    "shipment.courier_assigned": courier !== before.courier || isStageTakenBack,
+    "shipment.courier_assigned": !isSameAssignment(courier, before.courier) || isStageTakenBack,
     "shipment.eta_changed": ENDS.some((end) => {
       const eta = after.announcedEtas[end];
       return eta !== null && eta !== before.announcedEtas[end];
@@ -96,11 +97,17 @@ function isTakenBack({ proof: before }: DeliveryProgress, { proof: after }: Deli
   return (["pinVerified", "waived"] as const).some((kind) => before?.[kind] && !after?.[kind]);
 }
 
-/** Whether only ETAs or the count of wrong PINs changed. */
+/** Whether only ETAs, the count of wrong PINs or the time of the assignment changed. */
 function isUnannounced(from: EventfulState, to: EventfulState): boolean {
   const [before, after] = [from.progress ?? NO_PROGRESS, to.progress ?? NO_PROGRESS];
-  const isSame = before.courier === after.courier && before.arrivedAt === after.arrivedAt;
-  return isSame && (before.etas !== after.etas || (before.wrongPins ?? 0) < (after.wrongPins ?? 0));
+  const isSame = isSameAssignment(before.courier, after.courier) && before.arrivedAt === after.arrivedAt;
+  const hasWrongPin = (before.wrongPins ?? 0) < (after.wrongPins ?? 0);
+  return isSame && (before.courier !== after.courier || before.etas !== after.etas || hasWrongPin);
+}
+
+/** Whether two assignments differ at most in the time at which the position was given. */
+function isSameAssignment(one: Courier | null, other: Courier | null): boolean {
+  return isDeepStrictEqual({ ...one, sequencedAtMs: 0 }, { ...other, sequencedAtMs: 0 });
 }
 
 /** Whether money was received, even after a cancellation. */
