@@ -3,6 +3,7 @@ import {
   CourierLinkSchema,
   type CourierService,
 } from "../../../gen/shipments/v1/courier_service_pb.js";
+import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
 import { MAX_COURIER_EMAILS, MAX_COURIER_EMAILS_OF_HOUR, MAX_COURIER_LINKS } from "../../domain/limits.ts";
@@ -54,8 +55,9 @@ export const COURIER_LINK_FUNCTIONS: Pick<
 > = {
   async createCourierLink({ courier, expiresInDays = DEFAULT_DAYS, sendEmail }, call, { em, sendsMails = false }) {
     const { workspaceId } = call.caller;
-    // Locks the courier, so that concurrent calls count each other's links.
-    const { email } = await loadCourier(em, call, courier, "lock");
+    // Locks the courier, so that concurrent calls count each other's links. Emails count toward a limit of the workspace.
+    const lockCourier = () => loadCourier(em, call, courier, "lock");
+    const { email } = await (sendEmail ? lockAndLoad(em, "courier emails", workspaceId, lockCourier) : lockCourier());
     if ((await listLinks(em, workspaceId, courier)).length >= MAX_COURIER_LINKS) throw refuse("COURIER_LINK_LIMIT");
     if (sendEmail) await assertMayEmail(em, call, { courier, email, sendsMails });
     const id = createId("col");

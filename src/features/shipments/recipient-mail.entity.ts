@@ -54,19 +54,19 @@ export interface NewRecipientMail extends DueRecipientMail {
   readonly shipment: string;
 }
 
-/** Approximate maximum number of emails per workspace and hour. Further emails are dropped. */
+/** Maximum number of emails per workspace and hour. Further emails are dropped. */
 const MAX_OF_HOUR = 1_000;
 
 const INSERT = `
   insert into recipient_notice (workspace_id, shipment_reference, kind, created_at, next_attempt_at)
   select $1, shipment_reference, kind, statement_timestamp(), statement_timestamp()
-  from json_populate_recordset(null::recipient_notice, $2)
-  where (
+  from json_populate_recordset(null::recipient_notice, $2) with ordinality as mail
+  where ordinality + (
     select coalesce(sum(tellings), 0) from (
       select tellings from recipient_notice
       where workspace_id = $1 and created_at > statement_timestamp() - interval '1 hour'
       limit ${MAX_OF_HOUR}
-    ) as recent) < ${MAX_OF_HOUR}
+    ) as recent) <= ${MAX_OF_HOUR}
   on conflict`;
 const INSERT_ONCE = `${INSERT} do nothing`;
 /** Queues another email. Increments the attempts, so that a concurrent sender does not mark the new email as sent. */
@@ -75,6 +75,10 @@ const INSERT_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do upda
     tellings = recipient_notice.tellings + 1,
     created_at = excluded.created_at, next_attempt_at = excluded.next_attempt_at`;
 
+/**
+ * Returns the statements that insert recipient emails. They must follow a statement that locks the workspace's feed, so
+ * that concurrent transactions count each other's emails.
+ */
 export function recipientMailStatements(workspace: number, mails: readonly NewRecipientMail[]): Statement[] {
   return [INSERT_ONCE, INSERT_AGAIN].flatMap((sql): Statement[] => {
     const rows = mails

@@ -88,7 +88,7 @@ function toColumns({ quoted = false, row }: ChangedShipment) {
   return { ...row, quoted, customer: row.customer.id };
 }
 
-/** Queues the events and recipient emails of changed shipments. Events are sent last in the transaction. */
+/** Queues the events and recipient emails of changed shipments. They are sent last in the transaction. */
 export function insertEventsOf(
   tx: Transaction,
   workspace: number,
@@ -98,10 +98,8 @@ export function insertEventsOf(
   const events = changed.flatMap((each) => each.events);
   if (events.length === 0) return;
   const mails = changed.flatMap((each) => each.recipientMails);
-  for (const statement of recipientMailStatements(workspace, mails)) void tx.send(...statement);
-  for (const [sql, values] of eventStatements(workspace, events, subscribers)) {
-    tx.sendLast(sql, values);
-  }
+  for (const statement of eventStatements(workspace, events, subscribers)) tx.sendLast(...statement);
+  for (const statement of recipientMailStatements(workspace, mails)) tx.sendLast(...statement);
 }
 
 export interface RecordedChange {

@@ -171,3 +171,19 @@ test("a courier can receive 3 emails within 15 minutes, and a workspace 1,000 wi
   );
   await expectRefused(as.createCourierLink({ courier: other, send_email: true }), "COURIER_EMAIL_LIMIT");
 });
+
+test("couriers of a workspace receive no more than 1,000 emails within an hour if the links are created concurrently", async () => {
+  const { as, id, courier } = await newCourier();
+  await sql.query(
+    `insert into courier_link (workspace_id, id, courier_id, hash, created_by, created_at, ends_at, state)
+     select $1, 'col_' || i, $2, gen_random_uuid(), '', now() - interval '30 minutes', now(), 'sent'
+     from generate_series(1, 998) i`,
+    [id, courier],
+  );
+  const others = await Promise.all(
+    Array.from({ length: 8 }, () => data(as.createCourier({ name: "Grace", email: "grace@example.org" }))),
+  );
+  const links = others.map((other) => as.createCourierLink({ courier: other.id, send_email: true }));
+  const statuses = (await Promise.all(links)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 201)).toHaveLength(2);
+});
