@@ -11,7 +11,7 @@ import { demoEnvironment } from "../../src/commands/serve.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { DEMO } from "../../src/demo/demo-sign-in.ts";
 import { fillEmptyDatabase } from "../../src/demo/fill-empty-database.ts";
-import { createApp } from "../../src/server/app.ts";
+import { type App, createApp } from "../../src/server/app.ts";
 import { callLocally } from "../../src/server/local-rpcs.ts";
 import { BOOKING } from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
@@ -158,27 +158,25 @@ async function startReader(folder: string): Promise<Reader> {
   };
 }
 
-/**
- * Starts the demo in this process, like `npm start` in the README. Sets new keys and books a shipment.
- *
- * @returns stops the demo
- */
-async function followReadme({ shell, filledIn, settings }: Reader): Promise<() => Promise<void>> {
+function createDemo({ settings }: Reader): App {
   const config = readConfig(demoEnvironment(settings));
-  const app = createApp({ ...config, databaseUrl: settings.DATABASE_URL }, pino({ level: "silent" }));
-  await app.prepare();
-  await app.listen();
-  const testKey = await fillEmptyDatabase(app);
-  await eventually("the tariff", () => app.hasTariff());
-  const key = await rotateKeys(app.em, 1, 0);
-  const { operatorKey } = await callLocally(app.em, DEMO, OperatorService.method.rotateOperatorKey, { operator: 1n });
+  return createApp({ ...config, databaseUrl: settings.DATABASE_URL }, pino({ level: "silent" }));
+}
+
+/** Starts the demo, like `npm start` in the README. Sets new keys and books a shipment. */
+async function followReadme(demo: App, { shell, filledIn }: Reader): Promise<void> {
+  await demo.prepare();
+  await demo.listen();
+  const testKey = await fillEmptyDatabase(demo);
+  await eventually("the tariff", () => demo.hasTariff());
+  const key = await rotateKeys(demo.em, 1, 0);
+  const { operatorKey } = await callLocally(demo.em, DEMO, OperatorService.method.rotateOperatorKey, { operator: 1n });
   await shell.run(`echo ${testKey} ${key} ${operatorKey}`);
   await shell.run(`export SHIPMENTS_KEY=${key} OPERATOR_KEY=${operatorKey} PORT=0 GRPC_PORT=0`);
   await shell.run(
     filledIn(`curl -sS http://127.0.0.1:8080/v1/shipments -d '${JSON.stringify(BOOKING)}' \\
       -H "Authorization: Bearer $SHIPMENTS_KEY" -H 'Content-Type: application/json'`),
   );
-  return () => app.close();
 }
 
 /** Type-checks TypeScript files as strictly as the project, with the packages in their folders. */
@@ -223,17 +221,19 @@ describe.each(readGuides().filter(hasExamples))("the examples of $name run", ({ 
   const corrections = new Map<number, string>();
   let folder: string;
   let reader: Reader;
-  let stopDemo: (() => Promise<void>) | undefined;
+  let demo: App | undefined;
 
   beforeAll(async () => {
     home = folder = makeFolder();
     reader = await startReader(home);
-    if (name !== "README.md") stopDemo = await followReadme(reader);
+    if (name === "README.md") return;
+    demo = createDemo(reader);
+    await followReadme(demo, reader);
   });
 
   afterAll(async () => {
     correctAnswers(path, corrections);
-    await stopDemo?.();
+    await demo?.close();
     await reader.close();
     rmSync(home, { recursive: true });
   });

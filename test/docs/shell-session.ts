@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "../support/eventually.ts";
+import { spawnGroup } from "../support/process-group.ts";
 
 /** A shell that runs blocks one after another, so that later blocks see variables from earlier ones. */
 export interface ShellSession {
@@ -23,14 +23,14 @@ const ENDED = "-- the block has ended --";
 
 /** Starts a shell that exits as soon as a command fails. */
 export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession {
-  // A separate process group, so that its children can be killed together.
-  const bash = spawn("bash", ["-euo", "pipefail", "-s"], { env: environment, detached: true });
+  const args = ["-euo", "pipefail", "-s"];
+  const { leader: bash, kill } = spawnGroup("bash", args, { env: environment, stdio: ["pipe", "pipe", "pipe"] });
   const closed = once(bash, "close");
   let printed = "";
-  for (const output of [bash.stdout, bash.stderr]) {
+  for (const output of [bash.stdout!, bash.stderr!]) {
     output.setEncoding("utf8").on("data", (text: string) => (printed += text));
   }
-  bash.stdin.on("error", () => {});
+  bash.stdin!.on("error", () => {});
   const hasEnded = () => bash.exitCode !== null || bash.signalCode !== null;
 
   async function untilPrinted(text: string, from: number): Promise<void> {
@@ -46,23 +46,18 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
     // Braces keep the block from reading the input that follows.
     async run(block, text = DONE) {
       const from = printed.length;
-      bash.stdin.write(`{ ${block}\n} </dev/null\necho '${DONE}'\n`);
+      bash.stdin!.write(`{ ${block}\n} </dev/null\necho '${DONE}'\n`);
       await untilPrinted(DONE, from);
       await untilPrinted(text, from);
     },
     async start(block, text) {
       const from = printed.length;
-      bash.stdin.write(`{ trap "echo '${ENDED}'" EXIT\n${block}\n} </dev/null &\n`);
+      bash.stdin!.write(`{ trap "echo '${ENDED}'" EXIT\n${block}\n} </dev/null &\n`);
       await untilPrinted(text, from);
     },
     printed: () => printed,
     async close() {
-      // The process group of a failed shell still contains its background blocks.
-      try {
-        process.kill(-bash.pid!, "SIGKILL");
-      } catch {
-        // The group no longer exists, because no background block is running.
-      }
+      kill();
       await closed;
     },
   };

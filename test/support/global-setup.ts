@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -85,11 +86,23 @@ async function enterServer(): Promise<[urls: readonly string[], leave: Undo]> {
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
     const { url, release } = await acquireEmbeddedPostgres(folder, { durable: false });
+    guard(folder);
     return [[url], () => release().finally(removeFolder)];
   } catch (error) {
     await removeFolder();
     throw error;
   }
+}
+
+/** Waits until this process has ended. If it was killed, PostgreSQL is still running and its folder exists. */
+const GUARD = `
+  read -r _
+  pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -QUIT "$pid" && while kill -0 "$pid"; do sleep 0.1; done
+  rm -rf "$1"`;
+
+/** Stops PostgreSQL and removes its folder if this process is killed, for example because the tests are interrupted. */
+function guard(folder: string): void {
+  spawn("sh", ["-c", GUARD, "sh", folder], { stdio: ["pipe", "ignore", "ignore"], detached: true }).unref();
 }
 
 /** Number of shards in a distributed database. Small, because every test clones their tables. */

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
 import { eventually } from "./eventually.ts";
+import { spawnGroup } from "./process-group.ts";
 
 /** A service started by an npm command. */
 export interface NpmService {
@@ -20,16 +20,11 @@ export async function startByNpm(
   [program, ...args]: readonly [string, ...string[]],
   options: { readonly env: NodeJS.ProcessEnv; readonly cwd?: string },
 ): Promise<NpmService> {
-  const npm = spawn(program, args, {
-    ...options,
-    stdio: ["ignore", "pipe", "inherit"],
-    // A separate process group, so that all processes can be killed together.
-    detached: true,
-  });
+  const { leader: npm, kill } = spawnGroup(program, args, { ...options, stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(kill);
   let stdout = "";
-  npm.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  const ended = Promise.all([once(npm, "exit"), once(npm.stdout, "close")]);
-  onTestFinished(() => void (npm.stdout.closed || process.kill(-npm.pid!, "SIGKILL")));
+  npm.stdout!.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  const ended = Promise.all([once(npm, "exit"), once(npm.stdout!, "close")]);
   const [, url] = await eventually("the curl line", () => {
     if (npm.exitCode !== null) throw new Error(`it ended: ${stdout}`);
     return /^curl -sS (http:..127.0.0.1:\d+)\/[^]*\n\n$/m.exec(stdout) ?? undefined;
