@@ -96,6 +96,16 @@ describeDashboard("the shipment map", (dashboard) => {
     await expect.poll(() => page.locator(".map").count()).toBe(0);
   });
 
+  test("phones offer the list and the map, and show the list at the address of both", async () => {
+    const { own } = await addBooked();
+    const page = await openAsMember(dashboard, "/shipments?view=both", { workspace: own }, PHONE);
+    await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(6);
+    const view = page.getByRole("navigation", { name: "View" });
+    expect(await view.getByRole("link").allInnerTexts()).toEqual(["List", "Map"]);
+    expect(await view.locator("[aria-current]").innerText()).toBe("List");
+    expect(await page.locator(".map").count()).toBe(0);
+  });
+
   test("new bookings and changes keep the card and the focus on their shipment", async () => {
     const { own, references } = await addBooked();
     const alone = references[5]!;

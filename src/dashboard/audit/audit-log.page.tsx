@@ -10,7 +10,7 @@ import { FilterChips } from "../ui/filter-chips.tsx";
 import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
-import { AUDIT_COLUMNS, WorkspaceNames } from "./audit-table.tsx";
+import { AUDIT_COLUMNS, Workspaces } from "./audit-table.tsx";
 import { ACTIONS } from "./audit-words.ts";
 
 const FILTERS = {
@@ -30,14 +30,14 @@ export function AuditLogPage() {
   return (
     <Page title="Audit log">
       <AuditFilters />
-      <WorkspaceNames.Provider value={names}>
+      <Workspaces.Provider value={{ names }}>
         <ListView
           query={shownWith(list, workspaces)}
           label="Changes"
           columns={AUDIT_COLUMNS}
           empty={<NoEntries filtered={query.size > 0} />}
         />
-      </WorkspaceNames.Provider>
+      </Workspaces.Provider>
     </Page>
   );
 }

@@ -60,17 +60,18 @@ function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) 
   );
 }
 
-/** Known workspace names by ID. An empty name marks the page's own workspace. */
-export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map());
+/** Known workspace names by id, and the id of the page's own workspace, if any. */
+export const Workspaces = createContext<{ readonly names?: ReadonlyMap<string, string>; readonly own?: string }>({});
 
 /** Shows the changed record, with a link if it has a page, and its workspace. */
 function Subject({ entry }: { readonly entry: AuditEntry }) {
   const { subject, workspace, changes, subjectName } = entry;
   const [kind, id = ""] = subject.split("/");
-  const names = useContext(WorkspaceNames);
+  const { names, own } = useContext(Workspaces);
   const named = (number: string) => {
-    const name = names.get(number);
-    return name === undefined ? `workspace ${number}` : name === "" ? "this workspace" : `the workspace “${name}”`;
+    const name = names?.get(number);
+    if (number === own) return "this workspace";
+    return name === undefined ? `workspace ${number}` : `the workspace “${name}”`;
   };
   const words = subjectWords(subject, changes, subjectName);
   if (kind === "workspace") {
@@ -80,7 +81,7 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
   return (
     <>
       {words}
-      {workspace !== undefined && names.get(String(workspace)) !== "" && (
+      {workspace !== undefined && String(workspace) !== own && (
         <>
           {" of "}
           <a href={paths.platformWorkspace({ workspace })}>{named(String(workspace))}</a>

@@ -71,18 +71,17 @@ export function Late({ delay }: { readonly delay: Delay }) {
   );
 }
 
-/** Shows the delay at the pickup or dropoff. Before the pickup, shows a delay of the dropoff too. */
-export function NextLateness({ end, shipment }: Parameters<typeof Lateness>[0]) {
-  const delay = useDelayOf()(shipment);
-  const isLater = end === "pickup" && delay?.end === "dropoff" && isAhead(end, shipment);
-  return isLater ? <Late delay={delay} /> : <Lateness {...{ end, shipment }} />;
-}
-
-/** Shows the delay at the pickup or dropoff. Without a delay and a window, shows the waiting time, such as "Waiting 2 hr". */
-export function Lateness({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
+/**
+ * Shows the delay at the pickup or dropoff. Without a delay and a window, shows the waiting time, such as "Waiting 2 hr".
+ *
+ * @param props.isNext whether to show a delay of the dropoff at a pickup that is ahead
+ */
+export function Lateness(props: { readonly end: End; readonly shipment: Shipment; readonly isNext?: boolean }) {
+  const { end, shipment, isNext = false } = props;
   const now = useNow();
   const delay = useDelayOf()(shipment);
-  if (delay?.end === end) return <Late delay={delay} />;
-  if (delay || shipment[`${end}Window` as const] !== undefined || !isAhead(end, shipment)) return null;
+  const ahead = isAhead(end, shipment);
+  if (delay && (delay.end === end || (isNext && end === "pickup" && ahead))) return <Late delay={delay} />;
+  if (delay || shipment[`${end}Window` as const] !== undefined || !ahead) return null;
   return <>Waiting {spanText(dateOf(shipment.createdAt!), now)}</>;
 }

@@ -15,7 +15,7 @@ import { Menu } from "../ui/menu.tsx";
 import { type Column, Line } from "../ui/table.tsx";
 import { Money, Time, useNow } from "../ui/values.tsx";
 import { STAGES } from "./delivery-choices.ts";
-import { isAhead, Lateness, NextLateness } from "./lateness.tsx";
+import { isAhead, Lateness } from "./lateness.tsx";
 import { type End, ENDS, pointAt } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
 import { nextStopOf } from "./next-stop.ts";
@@ -195,7 +195,7 @@ function WindowLines({ end, shipment }: EndProps) {
         <Line text="ASAP" title="As soon as possible" />
         <span class="line minor">
           {" "}
-          <NextLateness end={end} shipment={shipment} />
+          <Lateness isNext {...{ end, shipment }} />
         </span>
       </>
     );
@@ -222,7 +222,7 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
       <WithZone {...{ end, shipment }} text={address} />
       <span class="line minor">
         {contact && `${contact} · `}
-        <NextLateness {...{ end, shipment }} />
+        <Lateness isNext {...{ end, shipment }} />
         {window && ` ${windowText(windowOf(window), window.timeZone)}`}
       </span>
     </>

@@ -41,6 +41,8 @@ const VIEWS: Choices = [
   ["both", "Both"],
   ["map", "Map"],
 ];
+/** Views on phones, where a map above the list would hide it. */
+const PHONE_VIEWS = VIEWS.filter(([name]) => name !== "both");
 /** Query parameters that apply to one view only. */
 const OF_VIEWS = [ORDER_BY, "end"];
 
@@ -65,7 +67,8 @@ const FILTERS = { ...STATES, ...OTHERS };
 export function ShipmentsPage() {
   const { query } = useLocation();
   const timeZone = useTimeZone();
-  const shownAs = query.get(VIEW) ?? "";
+  const views = PHONE.matches ? PHONE_VIEWS : VIEWS;
+  const [shownAs] = views.find(([name]) => name === query.get(VIEW)) ?? VIEWS[0]!;
   const isMap = shownAs === "map";
   const filters = filtersOf(query, timeZone);
   const view = viewOf(filters.failed ? { failed: "true" } : filterValues(query, STATES));
@@ -83,7 +86,7 @@ export function ShipmentsPage() {
       <FilterChips fields={view.queue === undefined ? FILTERS : OTHERS} days="Booked" />
       <SavedViews {...{ view, saved }} />
       {!isMap && <ColumnChooser view={view} />}
-      <LinkChoice label="View" name={VIEW} choices={VIEWS} current={shownAs} without={OF_VIEWS} />
+      <LinkChoice label="View" name={VIEW} choices={views} current={shownAs} without={OF_VIEWS} />
     </>
   );
   return (
@@ -104,7 +107,7 @@ export function ShipmentsPage() {
           <LazyMap {...{ filters, empty }} of={filtersText(query)} />
         </>
       ) : (
-        <Listed {...{ view, filters, mayChange, empty }} listed={counted.counts?.listed}>
+        <Listed {...{ view, filters, mayChange, empty }} hasMap={shownAs === "both"} listed={counted.counts?.listed}>
           {bar}
         </Listed>
       )}
@@ -117,17 +120,17 @@ function Listed(props: {
   readonly filters: ReturnType<typeof filtersOf>;
   readonly mayChange: boolean;
   readonly empty: ComponentChildren;
+  /** Whether a map is shown beside the list. */
+  readonly hasMap: boolean;
   readonly listed: ShipmentCount | undefined;
   readonly children: ComponentChildren;
 }) {
-  const { view, filters, mayChange, empty, listed, children } = props;
+  const { view, filters, mayChange, empty, hasMap, listed, children } = props;
   const { query } = useLocation();
   const order = orderOf(query, view, isNarrowed(filters));
   const list = useList(ShipmentService.method.listShipments, { ...filters, orderBy: order.by });
   useLive(list.reload);
   const page = `${filtersText(query)} ${query.get(PAGE_TOKEN)}`;
-  // On phones, a map above the list would hide it.
-  const hasMap = query.get(VIEW) === "both" && !PHONE.matches;
   const mapOf = hasMap ? page : undefined;
   const shown = { query: list, view, order, empty, mapOf, listed };
   return mayChange ? (

@@ -16,7 +16,7 @@ import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time, Id } from "../ui/values.tsx";
 import { providerName } from "./missing-words.ts";
 import { useRpc } from "../api/use-query.ts";
-import { RecentChanges, useRecentChanges, WorkspaceNames } from "../audit/audit-table.tsx";
+import { RecentChanges, useRecentChanges, Workspaces } from "../audit/audit-table.tsx";
 import { rateText, recordIdOf } from "../ui/format.ts";
 import { LimitsButton, WorkspaceActions, type ActionProps } from "./platform-workspace-actions.tsx";
 import type { ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
@@ -154,13 +154,13 @@ export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) 
             <Limits workspace={workspace} />
           </div>
           <PlatformWorkspaceKeys workspace={id} />
-          <WorkspaceNames.Provider value={new Map([[String(id), ""]])}>
+          <Workspaces.Provider value={{ own: String(id) }}>
             <RecentChanges
               title="Latest changes"
               query={changes}
               href={paths.auditLog({}, { workspace: String(id) })}
             />
-          </WorkspaceNames.Provider>
+          </Workspaces.Provider>
         </div>
       )}
     </DetailPage>
