@@ -4,7 +4,8 @@ import { useRole, useIsTest, useTimeZone } from "../api/session.ts";
 import { useRpc, useQuery } from "../api/use-query.ts";
 import { DialogButton } from "../ui/dialog.tsx";
 import { Empty, Page, Section, QueryView } from "../ui/page.tsx";
-import { ListView, SumTable } from "../ui/table.tsx";
+import { SumTable } from "../ui/sum-table.tsx";
+import { ListView } from "../ui/table.tsx";
 import {
   actionsColumn,
   API_KEY_COLUMNS,

@@ -8,7 +8,7 @@ import { Badge, type Label, DescriptionList } from "../ui/description-list.tsx";
 import { LinkButton } from "../ui/button.tsx";
 import { moneyText, numberText } from "../ui/format.ts";
 import { Section, QueryView } from "../ui/page.tsx";
-import { SumTable } from "../ui/table.tsx";
+import { SumTable } from "../ui/sum-table.tsx";
 import { Time } from "../ui/values.tsx";
 import { RATE_DECIMALS } from "./draft-fields.ts";
 import { SchedulesView } from "./schedule-view.tsx";

@@ -343,35 +343,6 @@ function rowsIn(body: Body | null): readonly HTMLElement[] {
   return [...(body?.querySelectorAll<HTMLElement>("tr:not(.group)") ?? [])];
 }
 
-/** A small table of figures, also on narrow screens. The first cell of each row is its heading. */
-export function SumTable(props: {
-  readonly label: string;
-  readonly headings: readonly string[];
-  readonly rows: readonly (readonly ComponentChildren[])[];
-}) {
-  return (
-    <table class="sum" aria-label={props.label}>
-      <thead>
-        <tr>
-          {props.headings.map((heading) => (
-            <th scope="col">{heading}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {props.rows.map(([heading, ...cells]) => (
-          <tr>
-            <th scope="row">{heading}</th>
-            {cells.map((cell) => (
-              <td>{cell}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
 /** Loads the list page that the URL selects, for a `<ListView>`. */
 export function useList<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
