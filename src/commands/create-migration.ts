@@ -30,13 +30,14 @@ if (fileName === "") {
   const written = splitMigration(diff.up).map((part, i) => {
     // Later parts need names that sort after those of earlier parts.
     const file = `${timestamp + i}-${name}${i === 0 ? "" : `-${i + 1}`}`;
-    writeFileSync(pathOf(`${file}.ts`), sourceOf(classOf(file), part));
+    writeFileSync(pathOf(`${file}.ts`), sourceOf(`Migration${file.replaceAll("-", "_")}`, part));
     return file;
   });
-  const entries = written.map(
-    (file) => `  "${file}": async () => (await import("./migrations/${file}.ts")).${classOf(file)},\n`,
+  append(
+    LIST,
+    /(?=\};\n$)/,
+    written.map((file) => `  "${file}": () => import("./migrations/${file}.ts"),\n`),
   );
-  append(LIST, /(?=\};\n$)/, entries);
   const tables = diff.up.flatMap((sql) => WORKSPACE_TABLE.exec(sql)?.[1] ?? []);
   append(
     DISTRIBUTED,
@@ -62,10 +63,6 @@ function append(file: URL, at: RegExp, lines: readonly string[]): void {
 
 function pathOf(file: string): URL {
   return new URL(`../db/migrations/${file}`, import.meta.url);
-}
-
-function classOf(file: string): string {
-  return `Migration${file.replaceAll("-", "_")}`;
 }
 
 function sourceOf(className: string, { transactional, statements }: MigrationPart): string {

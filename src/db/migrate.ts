@@ -96,11 +96,7 @@ function migrationsFor(applied: ReadonlySet<string>): typeof MIGRATIONS {
     const reason = "its schema is older than this version can migrate";
     throw new ConnectionError(`${reason}; start commit ${REPLACED.commit} on it first`, false);
   }
-  return { ...MIGRATIONS, [BASELINE]: loadAdoption };
-}
-
-async function loadAdoption() {
-  return (await import("./adopt-baseline.ts")).AdoptBaseline;
+  return { ...MIGRATIONS, [BASELINE]: () => import("./adopt-baseline.ts") };
 }
 
 /** Interval between retries while the database is unreachable, in milliseconds. */

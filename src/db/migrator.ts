@@ -37,8 +37,8 @@ export async function applyMigrations(
 ): Promise<string[]> {
   const migrationsList = await Promise.all(
     Object.entries(migrations).map(async ([name, load]) => {
-      const migration = await load();
-      return { name, class: distributed ? forDistributed(migration) : migration };
+      const [migration] = Object.values(await load());
+      return { name, class: distributed ? forDistributed(migration!) : migration! };
     }),
   );
   const orm = createOrm(databaseUrl, {

@@ -238,7 +238,7 @@ class Later extends Migration {
 
 test("applies a later release's migrations to a distributed database", async () => {
   const { url } = await createDatabase();
-  const migrations = { "29991231000000-later": async () => Later };
+  const migrations = { "29991231000000-later": async () => ({ Later }) };
   expect(await applyMigrations(url, { distributed: true, migrations })).toEqual(["29991231000000-later"]);
   const client = await connectTo(url);
   await client.query("select colour from shipment");

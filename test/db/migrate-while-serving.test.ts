@@ -39,7 +39,7 @@ test("adding a column does not break calls of a running service", async () => {
 test("a migration fails when a table is locked, so that calls do not wait behind it, and can be retried", async () => {
   const database = await createDatabase();
   const client = await connectTo(database.url);
-  const migrations = { "29991231000000-later": async () => Later };
+  const migrations = { "29991231000000-later": async () => ({ Later }) };
   // Locks a table as pg_dump does.
   await client.query("begin");
   await client.query("lock table sign_in_link in access share mode");

@@ -39,7 +39,8 @@ const parts = splitMigration(CHANGE).map(({ transactional: once, statements }) =
 const { em } = openOrm(url);
 const committed = await Promise.all(
   Object.values(later).map(async (load) => {
-    const migration = new (await load())(em.getDriver(), em.config);
+    const [Migration] = Object.values(await load());
+    const migration = new Migration!(em.getDriver(), em.config);
     await migration.up();
     const statements = migration.getQueries() as string[];
     const once = migration.isTransactional();
