@@ -22,11 +22,7 @@ export function createAuthenticate(options: {
   readonly isHttps: boolean;
 }): Authenticate {
   const { keys, sessions, lookups, isHttps } = options;
-  const attempts = createFailedAttempts(
-    () => performance.now(),
-    UNKNOWN_KEYS,
-    "Too many unknown keys from this address",
-  );
+  const attempts = createFailedAttempts(UNKNOWN_KEYS, "Too many unknown keys from this address");
 
   async function lookup(
     audience: Audience,

@@ -7,23 +7,14 @@ const MAX_COUNTED = 10_000;
 /** Key of the counter that all further origins share once `MAX_COUNTED` is reached. */
 const OTHERS = "";
 
-export interface FailedAttempts {
-  /**
-   * Makes an attempt. It counts as failed until it succeeds, so that concurrent attempts cannot exceed the limit.
-   *
-   * @param who an address or another key. IPv6 addresses of one /64 count together.
-   * @param attempt returns undefined or throws a refusal if it fails. Internal errors do not count.
-   * @throws Refusal RATE_LIMITED after too many failures, and errors of `attempt`
-   */
-  make<T>(who: string, attempt: () => Promise<T | undefined>): Promise<T | undefined>;
-}
+export type FailedAttempts = ReturnType<typeof createFailedAttempts>;
 
 /**
  * Creates the counters.
  *
  * @param tooMany message of the refusal ("Too many unknown keys from this address")
  */
-export function createFailedAttempts(nowMs: () => number, limit: RateLimit, tooMany: string): FailedAttempts {
+export function createFailedAttempts(limit: RateLimit, tooMany: string, nowMs = () => performance.now()) {
   const buckets = new Map<string, Bucket>();
 
   function forgetFull(now: number): void {
@@ -39,7 +30,14 @@ export function createFailedAttempts(nowMs: () => number, limit: RateLimit, tooM
   }
 
   return {
-    async make(who, attempt) {
+    /**
+     * Makes an attempt. It counts as failed until it succeeds, so that concurrent attempts cannot exceed the limit.
+     *
+     * @param who an address or another key. IPv6 addresses of one /64 count together.
+     * @param attempt returns undefined or throws a refusal if it fails. Internal errors do not count.
+     * @throws Refusal RATE_LIMITED after too many failures, and errors of `attempt`
+     */
+    async make<T>(who: string, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
       const block = addressBlock(who);
       const bucket = bucketOf(block, nowMs());
       if (!consumeCall(bucket, limit, nowMs()).allowed) {

@@ -38,7 +38,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-export const PAGE_HEADERS = {
+const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": POLICY,
   "referrer-policy": "no-referrer",
@@ -93,15 +93,18 @@ export function createStartPage(options: {
   };
 }
 
-/** Sends a page. No-op if the response has started or the caller has disconnected. */
 export function sendPage(response: ServerResponse, name: keyof typeof PAGES, requestId: string): void {
+  sendHtml(response, requestId, PAGES[name], { vary: "Accept" });
+}
+
+/** Sends a page without scripts. No-op if the response has started or the caller has disconnected. */
+export function sendHtml(
+  response: ServerResponse,
+  requestId: string,
+  { status, body }: { readonly status: number; readonly body: Buffer },
+  extraHeaders: Readonly<Record<string, string | string[]>>,
+): void {
   if (response.headersSent || response.destroyed) return;
-  const { status, body } = PAGES[name];
-  response.writeHead(status, {
-    ...PAGE_HEADERS,
-    "content-length": body.length,
-    vary: "Accept",
-    "x-request-id": requestId,
-  });
-  response.end(body);
+  const own = { "content-length": body.length, "x-request-id": requestId };
+  response.writeHead(status, { ...PAGE_HEADERS, ...extraHeaders, ...own }).end(body);
 }

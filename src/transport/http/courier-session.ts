@@ -7,14 +7,9 @@ import { createFailedAttempts } from "../../pipeline/credentials/failed-attempts
 import type { Lookups } from "../../pipeline/credentials/lookups.ts";
 import { assertSameSite, COURIER_COOKIE } from "../../pipeline/credentials/session-cookie.ts";
 import { splitUrl } from "../connect/request-target.ts";
-import { parseBody, readBody } from "./read-body.ts";
+import { parseBody, readSmallBody } from "./read-body.ts";
 import { type HttpHandler, sendJson, sendRefusal } from "./responses.ts";
-
-interface Browser {
-  readonly userAgent: string;
-  readonly session: string | undefined;
-  readonly requestId: string;
-}
+import { readBrowser, type Browser } from "./sign-in-browser.ts";
 
 /** Starts a session with the token of a courier's link. Returns `undefined` for an invalid token. */
 export type OpenCourierLink = (
@@ -23,7 +18,7 @@ export type OpenCourierLink = (
 ) => Promise<{ readonly session: string; readonly expiresAt: Date; readonly shown: object } | undefined>;
 
 const PATH = "/c/session";
-const BODY_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
+const MAX_BODY_BYTES = 4_096;
 
 /**
  * Creates the handler of `POST /c/session`, which exchanges the token of a courier's link for a session cookie. The
@@ -38,22 +33,19 @@ export function createCourierSessions(options: {
   readonly toRefusal: (error: unknown, requestId: string) => Refusal;
 }): HttpHandler {
   const { open, isHttps, clientAddress, lookups, toRefusal } = options;
-  const attempts = createFailedAttempts(
-    () => performance.now(),
-    INVALID_LINKS,
-    "Too many invalid links from this address",
-  );
+  const attempts = createFailedAttempts(INVALID_LINKS, "Too many invalid links from this address");
   return (request, response) => {
     const [path] = splitUrl(request);
     if (request.method !== "POST" || path !== PATH) return false;
     const headers = readCallHeaders(request.rawHeaders);
     const { requestId } = headers;
     const failed = (error: unknown) => sendRefusal(response, requestId, toRefusal(error, requestId));
-    const exchange = async (body: Buffer) => {
+    const exchange = async () => {
+      assertSameSite(headers, isHttps);
+      const body = await readSmallBody(request, headers, MAX_BODY_BYTES);
       const { token } = parseBody(body, headers, false) as { readonly token?: unknown };
       if (typeof token !== "string") throw refuse("COURIER_LINK_INVALID");
-      const session = COURIER_COOKIE.read(headers.cookie, isHttps);
-      const browser = { userAgent: request.headers["user-agent"] ?? "", session, requestId };
+      const browser = readBrowser(request, headers, isHttps, COURIER_COOKIE);
       const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
       const opened = await lookups.find(token, { attempts, address, find: () => open(token, browser) });
       if (opened === undefined) throw refuse("COURIER_LINK_INVALID");
@@ -62,12 +54,7 @@ export function createCourierSessions(options: {
       const cookie = COURIER_COOKIE.set(opened.session, `Expires=${expiresAt.toUTCString()}`, isHttps);
       sendJson(response, 200, requestId, { ...shown, expires_at: expiresAt.toISOString() }, ["set-cookie", cookie]);
     };
-    try {
-      assertSameSite(headers, isHttps);
-      readBody(request, headers, BODY_BOUNDS, (body) => void exchange(body).catch(failed), failed);
-    } catch (error) {
-      failed(error);
-    }
+    exchange().catch(failed);
     return true;
   };
 }

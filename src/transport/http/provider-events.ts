@@ -43,7 +43,6 @@ export function createProviderEvents(
   const { signatureHeaders, receive, clientAddress, toRefusal } = options;
   const readBounded = createBoundedReader();
   const attempts = createFailedAttempts(
-    () => performance.now(),
     UNSIGNED_EVENTS,
     "Too many events from this address are not signed by the payment provider",
   );

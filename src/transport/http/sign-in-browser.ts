@@ -11,12 +11,14 @@ export interface Browser {
   readonly requestId: string;
 }
 
+/** @param ofSession cookie of the browser's current session */
 export function readBrowser(
   { headers }: IncomingMessage,
   { cookie, requestId }: CallHeaders,
   isHttps: boolean,
+  ofSession = SESSION_COOKIE,
 ): Browser {
-  const session = SESSION_COOKIE.read(cookie, isHttps);
+  const session = ofSession.read(cookie, isHttps);
   return { userAgent: headers["user-agent"] ?? "", session, requestId };
 }
 

@@ -9,7 +9,7 @@ import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.
 import { createSiteCookie } from "../../pipeline/credentials/site-cookie.ts";
 import { createTurns, type Lookups, type Turns } from "../../pipeline/credentials/lookups.ts";
 import { splitUrl } from "../connect/request-target.ts";
-import { page, PAGE_HEADERS } from "./browser-page.ts";
+import { page, sendHtml } from "./browser-page.ts";
 import { prefersPage } from "./negotiation.ts";
 import { sendJson, sendRefusal } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
@@ -137,9 +137,16 @@ function continueTo(visit: Visit, path: string, session: string, isHttps: boolea
   const target = escapeHtml(path);
   const title = "You are signed in";
   const refresh = `<meta http-equiv="refresh" content="0; url=${target}">`;
-  showPage(visit, 200, page(title, `<p><a href="${target}">Continue</a></p>`, refresh), {
-    "set-cookie": [session, ATTEMPT_COOKIE.set("", "Max-Age=0", isHttps)],
-  });
+  const body = page(title, `<p><a href="${target}">Continue</a></p>`, refresh);
+  sendHtml(
+    visit.response,
+    visit.headers.requestId,
+    { status: 200, body },
+    {
+      "set-cookie": [session, ATTEMPT_COOKIE.set("", "Max-Age=0", isHttps)],
+      "cache-control": "no-store",
+    },
+  );
 }
 
 /** Shows a refusal and deletes the cookie of the attempt, because a refused attempt cannot be completed. */
@@ -152,27 +159,12 @@ function showRefusal(visit: Visit, refusal: Refusal, isHttps: boolean): void {
     return sendRefusal(response, headers.requestId, refusal);
   }
   const content = `<p>${escapeHtml(refusal.message)}</p>\n<p><a href="/sign-in">Sign in</a></p>`;
-  showPage(visit, REASONS[refusal.reason].httpStatus, page("Sign in", content), {
+  const shown = { status: REASONS[refusal.reason].httpStatus, body: page("Sign in", content) };
+  sendHtml(response, headers.requestId, shown, {
     ...refusalHeaders(refusal),
     "set-cookie": dropAttempt,
-  });
-}
-
-function showPage(
-  { response, headers: { requestId } }: Visit,
-  status: number,
-  content: Buffer,
-  extraHeaders: Readonly<Record<string, string | string[]>>,
-): void {
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, {
-    ...PAGE_HEADERS,
-    ...extraHeaders,
     "cache-control": "no-store",
-    "content-length": content.length,
-    "x-request-id": requestId,
   });
-  response.end(content);
 }
 
 /** Cookie of an attempt. It is Lax, because the browser must send it on the redirect from the provider's site. */

@@ -7,7 +7,7 @@ import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.t
 import { createFailedAttempts, type FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { createTurns, type Lookups } from "../../pipeline/credentials/lookups.ts";
 import { SIGN_IN_ATTEMPTS } from "../../pipeline/bounds/limits.ts";
-import { readBody } from "./read-body.ts";
+import { readSmallBody } from "./read-body.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { sendRefusal, type HttpHandler } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
@@ -57,8 +57,7 @@ function createMailRequests(
   };
 }
 
-/** Forms are small, so no memory is reserved for them. */
-const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
+const MAX_FORM_BYTES = 4_096;
 
 /**
  * Creates the handlers of the dashboard's forms: `POST /sign-in` starts a session with a link token,
@@ -74,11 +73,7 @@ export function createSignInPages(options: {
   readonly toRefusal: (error: unknown, requestId: string) => Refusal;
 }): HttpHandler {
   const { isHttps, toRefusal } = options;
-  const attempts = createFailedAttempts(
-    () => performance.now(),
-    SIGN_IN_ATTEMPTS,
-    "Too many sign-in attempts from this address",
-  );
+  const attempts = createFailedAttempts(SIGN_IN_ATTEMPTS, "Too many sign-in attempts from this address");
   const deps = { ...options, attempts };
   const { oidc, byMail } = options.signIn;
   const forms: Readonly<Record<string, (form: Form) => Promise<Answer>>> = {
@@ -93,18 +88,15 @@ export function createSignInPages(options: {
     if (request.method !== "POST" || !Object.hasOwn(forms, path)) return false;
     const headers = readCallHeaders(request.rawHeaders);
     const failed = (error: unknown) => sendRefusal(response, headers.requestId, toRefusal(error, headers.requestId));
-    const answerForm = async (body: Buffer) => {
+    const answerForm = async () => {
+      assertSameSite(headers, isHttps);
+      const body = await readSmallBody(request, headers, MAX_FORM_BYTES);
       const form = readForm(request, headers, body, options);
       const answer = await forms[path]!(form);
       const setCookie = "session" in answer ? sessionCookie(answer.session, isHttps) : undefined;
       redirect(response, headers.requestId, answer.leadsTo, setCookie);
     };
-    try {
-      assertSameSite(headers, isHttps);
-      readBody(request, headers, FORM_BOUNDS, (body) => void answerForm(body).catch(failed), failed);
-    } catch (error) {
-      failed(error);
-    }
+    answerForm().catch(failed);
     return true;
   };
 }

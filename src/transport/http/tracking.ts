@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Refusal } from "../../domain/refusal.ts";
-import type { RateLimit } from "../../domain/rate-limit.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import { INVALID_LINKS, LINK_READS } from "../../pipeline/bounds/limits.ts";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
@@ -10,7 +9,7 @@ import { createLookups } from "../../pipeline/credentials/lookups.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { entityTag, matchesTag, preferredLanguage } from "./negotiation.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
-import { readBody } from "./read-body.ts";
+import { readSmallBody } from "./read-body.ts";
 import { forMethods, type HttpHandler } from "./responses.ts";
 import { redirect } from "./sign-in-browser.ts";
 import { beginStream, createStreamSlots } from "./tracking-stream.ts";
@@ -174,18 +173,15 @@ const FORM_BYTES = 8 * 1024;
  * @throws Refusal BODY_TOO_LARGE
  */
 async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
-  const body = await new Promise<Buffer>((resolve, reject) => {
-    const bounds = { maxBytes: FORM_BYTES, reserve: () => undefined };
-    readBody(request, readCallHeaders(request.rawHeaders), bounds, resolve, reject);
-  });
+  const body = await readSmallBody(request, readCallHeaders(request.rawHeaders), FORM_BYTES);
   return new URLSearchParams(body.toString("utf8"));
 }
 
 /** Creates the limits of link lookups. Neither guessed links nor many readers of one link block other readers. */
 function createLinkReads(clientAddress: ClientAddress) {
   const lookups = createLookups();
-  const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links from this address");
-  const reads = failedAttempts(LINK_READS, "Too many requests for this page");
+  const attempts = createFailedAttempts(INVALID_LINKS, "Too many invalid links from this address");
+  const reads = createFailedAttempts(LINK_READS, "Too many requests for this page");
   return {
     addressOf(request: IncomingMessage): string {
       const { forwardedFor } = readCallHeaders(request.rawHeaders);
@@ -230,9 +226,6 @@ function createFollow<Language extends string>(
     return true;
   };
 }
-
-const failedAttempts = (limit: RateLimit, tooMany: string) =>
-  createFailedAttempts(() => performance.now(), limit, tooMany);
 
 /** Headers that prevent caching, indexing and referrers. */
 const PRIVATE = {

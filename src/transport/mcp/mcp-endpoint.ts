@@ -10,13 +10,11 @@ import { carriesKey, credentialError } from "../../pipeline/credentials/read-key
 import { assertSameSite } from "../../pipeline/credentials/session-cookie.ts";
 import { rateLimitError } from "../../pipeline/stages/admit.ts";
 import { splitUrl } from "../connect/request-target.ts";
-import { parseBody, readBody } from "../http/read-body.ts";
+import { parseBody, readSmallBody } from "../http/read-body.ts";
 import { methodNotAllowed, sendRefusal, type HttpHandler } from "../http/responses.ts";
 import type { McpOptions } from "./mcp-server.ts";
 
 const PATH = "/mcp";
-
-const BOUNDS = { maxBytes: MAX_REQUEST_BYTES, reserve: () => undefined };
 
 /**
  * Creates the Model Context Protocol server at `POST /mcp`: streamable HTTP without sessions, for agents with a
@@ -55,7 +53,7 @@ export function createMcpEndpoint(
   async function serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
     const headers = readCallHeaders(request.rawHeaders);
     const caller = await admit(request, headers);
-    const body = await new Promise<Buffer>((resolve, reject) => readBody(request, headers, BOUNDS, resolve, reject));
+    const body = await readSmallBody(request, headers, MAX_REQUEST_BYTES);
     const message = parseBody(body, headers, false);
     const serveMessage = await server.get();
     const answer = await serveMessage(message, { request, response, requestId, caller });

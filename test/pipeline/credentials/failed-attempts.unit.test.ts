@@ -8,7 +8,7 @@ const TOO_MANY = "Too many unknown keys from this address. Try again in 1 s.";
 /** Creates a record of failed attempts with a clock that only the test moves. */
 function attemptsAt() {
   const clock = { nowMs: 0 };
-  const attempts = createFailedAttempts(() => clock.nowMs, LIMIT, "Too many unknown keys from this address");
+  const attempts = createFailedAttempts(LIMIT, "Too many unknown keys from this address", () => clock.nowMs);
   let made = 0;
   const make = <T>(address: string, outcome: () => Promise<T | undefined>) =>
     attempts.make(address, () => {

@@ -9,7 +9,7 @@ const TOO_MANY = "Too many unknown callers at the same time. Try again in a mome
 /** Creates lookups that complete only when the test lets them. Also returns the started lookups. */
 function heldLookups() {
   const lookups = createLookups();
-  const attempts = createFailedAttempts(() => 0, { rate: 1, burst: 20 }, "Too many");
+  const attempts = createFailedAttempts({ rate: 1, burst: 20 }, "Too many", () => 0);
   const begun: string[] = [];
   const end = new Map<string, (found: string | undefined) => void>();
   const find = (credential: string, address: string) =>
