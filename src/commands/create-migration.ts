@@ -30,7 +30,7 @@ if (fileName === "") {
   const written = splitMigration(diff.up).map((part, i) => {
     // Later parts need names that sort after those of earlier parts.
     const file = `${timestamp + i}-${name}${i === 0 ? "" : `-${i + 1}`}`;
-    writeFileSync(pathOf(`${file}.ts`), sourceOf(`Migration${file.replaceAll("-", "_")}`, part));
+    writeFileSync(pathOf(`${file}.ts`), sourceOf(part));
     return file;
   });
   append(
@@ -65,14 +65,12 @@ function pathOf(file: string): URL {
   return new URL(`../db/migrations/${file}`, import.meta.url);
 }
 
-function sourceOf(className: string, { transactional, statements }: MigrationPart): string {
-  const added = statements.map((sql) => `this.addSql(\`${sql.replace(/[`$\\]/g, "\\$&")}\`);`);
-  return `import { Migration } from "@mikro-orm/migrations";
+function sourceOf({ transactional, statements }: MigrationPart): string {
+  const listed = statements.map((sql) => `\`${sql.replace(/[`$\\]/g, "\\$&")}\`,`);
+  return `${transactional ? "" : ALONE}export const statements = [${listed.join("\n")}];\n`;
+}
 
-${transactional ? "" : "/** Each statement is a transaction, so that no lock is held while the next one runs. */\n"}export class ${className} extends Migration {
-${transactional ? "" : "  override isTransactional(): boolean {\n    return false;\n  }\n\n"}  override up(): void {
-    ${added.join("\n    ")}
-  }
-}
+const ALONE = `/** Each statement is a transaction, so that no lock is held while the next one runs. */
+export const isTransactional = false;
+
 `;
-}

@@ -1,8 +1,8 @@
-import type { Migration } from "@mikro-orm/migrations";
-import type { Constructor } from "@mikro-orm/postgresql";
-
-/** Loads the module of a migration, whose only export is the migration's class. */
-type LoadMigration = () => Promise<Readonly<Record<string, Constructor<Migration>>>>;
+export interface SqlMigration {
+  readonly statements: readonly string[];
+  /** Whether all statements run in one transaction. If false, each is a transaction of its own. Default true. */
+  readonly isTransactional?: boolean;
+}
 
 /** The first migration, which creates the schema of the first release. */
 export const BASELINE = "20261123230000-baseline";
@@ -11,7 +11,7 @@ export const BASELINE = "20261123230000-baseline";
  * All migrations, oldest first, by file name, which is also the name in `applied_migration`. The list is
  * explicit because a built program has no folder to read. A migration is loaded only when it is applied.
  */
-export const MIGRATIONS: Readonly<Record<string, LoadMigration>> = {
+export const MIGRATIONS: Readonly<Record<string, () => Promise<SqlMigration>>> = {
   [BASELINE]: () => import("./migrations/20261123230000-baseline.ts"),
   "20261124134553-words": () => import("./migrations/20261124134553-words.ts"),
   "20261124180015-tracking": () => import("./migrations/20261124180015-tracking.ts"),

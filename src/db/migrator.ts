@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { Migrator } from "@mikro-orm/migrations";
+import { Migration, Migrator } from "@mikro-orm/migrations";
 import type { Options } from "@mikro-orm/postgresql";
 import { forDistributed } from "./citus/distributed-migration.ts";
-import { MIGRATIONS } from "./migration-list.ts";
+import { MIGRATIONS, type SqlMigration } from "./migration-list.ts";
 import { createOrm } from "./orm.ts";
 
 const SETTINGS = {
@@ -37,8 +37,8 @@ export async function applyMigrations(
 ): Promise<string[]> {
   const migrationsList = await Promise.all(
     Object.entries(migrations).map(async ([name, load]) => {
-      const [migration] = Object.values(await load());
-      return { name, class: distributed ? forDistributed(migration!) : migration! };
+      const migration = await load();
+      return { name, class: classOf(distributed ? forDistributed(migration) : migration) };
     }),
   );
   const orm = createOrm(databaseUrl, {
@@ -53,4 +53,16 @@ export async function applyMigrations(
   } finally {
     await orm.close();
   }
+}
+
+function classOf({ statements, isTransactional = true }: SqlMigration) {
+  return class extends Migration {
+    override isTransactional(): boolean {
+      return isTransactional;
+    }
+
+    override up(): void {
+      for (const sql of statements) this.addSql(sql);
+    }
+  };
 }

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { Migration } from "@mikro-orm/migrations";
 import type pg from "pg";
 import { expect, inject, test } from "vitest";
 import { applyMigrations } from "../../src/db/migrator.ts";
@@ -216,29 +215,21 @@ test("a dump of a distributed database contains the data of all nodes, and the r
 });
 
 /** Example of a migration in a later release. */
-class Later extends Migration {
-  override up(): void {
-    this.addSql(`drop table "webhook_lease";`);
-    this.addSql(
-      `create table "webhook_lease" ("workspace_id" bigint not null, "webhook_id" text not null, "worker" text not null, "leased_until" timestamptz(3) not null, primary key ("workspace_id", "webhook_id"));`,
-    );
-    this.addSql(
-      `alter table "webhook_lease" add constraint "lease_of_workspace" foreign key ("workspace_id") references "workspace" ("id") on update cascade;`,
-    );
-    this.addSql(
-      `alter table "webhook_lease" add constraint "lease_of_webhook" foreign key ("workspace_id", "webhook_id") references "webhook" ("workspace_id", "id") on update cascade on delete cascade;`,
-    );
-    this.addSql(`create table "parcel" ("id" bigint not null, primary key ("id"));`);
-    this.addSql(`alter table "shipment" add "colour" text null;`);
-    this.addSql(`create index "shipment_by_colour" on "shipment" ("workspace_id", "colour");`);
-    this.addSql(`alter table "shipment" add constraint "shipment_colour" check (colour <> 'mauve');`);
-    this.addSql(`update shipment set colour = 'red';`);
-  }
-}
+const LATER = [
+  `drop table "webhook_lease";`,
+  `create table "webhook_lease" ("workspace_id" bigint not null, "webhook_id" text not null, "worker" text not null, "leased_until" timestamptz(3) not null, primary key ("workspace_id", "webhook_id"));`,
+  `alter table "webhook_lease" add constraint "lease_of_workspace" foreign key ("workspace_id") references "workspace" ("id") on update cascade;`,
+  `alter table "webhook_lease" add constraint "lease_of_webhook" foreign key ("workspace_id", "webhook_id") references "webhook" ("workspace_id", "id") on update cascade on delete cascade;`,
+  `create table "parcel" ("id" bigint not null, primary key ("id"));`,
+  `alter table "shipment" add "colour" text null;`,
+  `create index "shipment_by_colour" on "shipment" ("workspace_id", "colour");`,
+  `alter table "shipment" add constraint "shipment_colour" check (colour <> 'mauve');`,
+  `update shipment set colour = 'red';`,
+];
 
 test("applies a later release's migrations to a distributed database", async () => {
   const { url } = await createDatabase();
-  const migrations = { "29991231000000-later": async () => ({ Later }) };
+  const migrations = { "29991231000000-later": async () => ({ statements: LATER }) };
   expect(await applyMigrations(url, { distributed: true, migrations })).toEqual(["29991231000000-later"]);
   const client = await connectTo(url);
   await client.query("select colour from shipment");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { BASELINE, MIGRATIONS } from "../../src/db/migration-list.ts";
 import { applyMigrations } from "../../src/db/migrator.ts";
 import { splitMigration } from "../../src/db/split-migration.ts";
-import { connectTo, createUnmigratedDatabase, openOrm } from "../support/database.ts";
+import { connectTo, createUnmigratedDatabase } from "../support/database.ts";
 
 /** SQL that returns tables with a lock that blocks writers until the end of this transaction. */
 const LOCKED = `
@@ -36,15 +36,10 @@ const parts = splitMigration(CHANGE).map(({ transactional: once, statements }) =
   transactions: once ? [[...statements]] : statements.map((sql) => [sql]),
 }));
 
-const { em } = openOrm(url);
 const committed = await Promise.all(
   Object.values(later).map(async (load) => {
-    const [Migration] = Object.values(await load());
-    const migration = new Migration!(em.getDriver(), em.config);
-    await migration.up();
-    const statements = migration.getQueries() as string[];
-    const once = migration.isTransactional();
-    return { once, transactions: once ? [statements] : statements.map((it) => [it]) };
+    const { statements, isTransactional: once = true } = await load();
+    return { once, transactions: once ? [[...statements]] : statements.map((sql) => [sql]) };
   }),
 );
 

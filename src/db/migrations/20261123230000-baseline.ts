@@ -1,5 +1,3 @@
-import { Migration } from "@mikro-orm/migrations";
-
 /** Statements as the ORM generates them from the entities, one per line, with foreign keys last. */
 const TABLES = `
 create table "audit_entry" ("id" bigserial primary key, "created_at" timestamptz(3) not null, "actor" text not null, "actor_name" text not null, "operator_id" bigint null, "action" text not null, "subject" text not null, "workspace_id" bigint null, "changes" jsonb not null, "request_id" text null);
@@ -227,10 +225,8 @@ create function raise_feed(workspace bigint, count int) returns bigint
       end;
       $$;`;
 
-export class Baseline extends Migration {
-  override up(): void {
-    for (const sql of TABLES.trim().split("\n")) this.addSql(sql);
-    this.addSql(RAISE_FEED);
-    this.addSql('insert into "installation" ("id") values (gen_random_uuid()::text);');
-  }
-}
+export const statements = [
+  ...TABLES.trim().split("\n"),
+  RAISE_FEED,
+  'insert into "installation" ("id") values (gen_random_uuid()::text);',
+];

@@ -1,30 +1,8 @@
-import { Migration } from "@mikro-orm/migrations";
-
 /**
  * Adds delivery progress, recipients and the courier scope of API keys. Each statement runs in its own
  * transaction, so that rows can be written while constraints are validated.
  */
-export class Migration20261126000300_progress extends Migration {
-  override isTransactional(): boolean {
-    return false;
-  }
-
-  override up(): void {
-    this.addSql(`alter table "workspace" add if not exists "tracking_shows_courier" boolean not null default true`);
-    this.addSql(`alter table "shipment" add if not exists "delivered_at" timestamptz(3) null,
-      add if not exists "returned_at" timestamptz(3) null, add if not exists "progress" jsonb null,
-      add if not exists "recipient_name" text null, add if not exists "recipient_phone" text null,
-      add if not exists "recipient_email" text null, add if not exists "recipient_locale" text null`);
-    this.addSql(
-      `create index if not exists "shipment_attempted" on "shipment" ("workspace_id", "created_at", "reference") where status in ('awaiting_pickup', 'in_transit') and jsonb_array_length(progress -> 'attempts') >= 2 and reference <> 'shipment_attempted'`,
-    );
-    for (const [table, name, check] of CHECKS) {
-      this.addSql(`alter table "${table}" drop constraint if exists "${name}",
-        add constraint "${name}" check (${check}) not valid`);
-      this.addSql(`alter table "${table}" validate constraint "${name}"`);
-    }
-  }
-}
+export const isTransactional = false;
 
 const CHECKS = [
   [
@@ -44,3 +22,17 @@ const CHECKS = [
   ],
   ["api_key", "api_key_scope", "scope in ('read_only', 'courier', 'full')"],
 ] as const;
+
+export const statements = [
+  `alter table "workspace" add if not exists "tracking_shows_courier" boolean not null default true`,
+  `alter table "shipment" add if not exists "delivered_at" timestamptz(3) null,
+      add if not exists "returned_at" timestamptz(3) null, add if not exists "progress" jsonb null,
+      add if not exists "recipient_name" text null, add if not exists "recipient_phone" text null,
+      add if not exists "recipient_email" text null, add if not exists "recipient_locale" text null`,
+  `create index if not exists "shipment_attempted" on "shipment" ("workspace_id", "created_at", "reference") where status in ('awaiting_pickup', 'in_transit') and jsonb_array_length(progress -> 'attempts') >= 2 and reference <> 'shipment_attempted'`,
+  ...CHECKS.flatMap(([table, name, check]) => [
+    `alter table "${table}" drop constraint if exists "${name}",
+        add constraint "${name}" check (${check}) not valid`,
+    `alter table "${table}" validate constraint "${name}"`,
+  ]),
+];

@@ -1,17 +1,7 @@
-import { Migration } from "@mikro-orm/migrations";
-
 /** Each statement runs in its own transaction, so that no lock is held while the index is built. */
-export class Migration20261126090500_recipient_words extends Migration {
-  override isTransactional(): boolean {
-    return false;
-  }
+export const isTransactional = false;
 
-  override up(): void {
-    for (const sql of SQL.trim().split("\n")) this.addSql(sql);
-  }
-}
-
-const SQL = String.raw`
-drop index if exists "shipment_words";
-create index if not exists "shipment_words" on "shipment" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '/' || regexp_replace(lower(coalesce(external_reference, '') || ' ' || coalesce(dropoff_address, '') || ' ' || coalesce(pickup_address, '') || ' ' || coalesce(cancel_note, '') || ' ' || coalesce(recipient_name, '') || ' ' || coalesce(recipient_phone, '') || ' ' || coalesce(recipient_email, '')), '[\s!-/:-@[-\x60{-~]+', ' ' || workspace_id::text || '/', 'g'), ' '))));
-`;
+export const statements = [
+  `drop index if exists "shipment_words";`,
+  String.raw`create index if not exists "shipment_words" on "shipment" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '/' || regexp_replace(lower(coalesce(external_reference, '') || ' ' || coalesce(dropoff_address, '') || ' ' || coalesce(pickup_address, '') || ' ' || coalesce(cancel_note, '') || ' ' || coalesce(recipient_name, '') || ' ' || coalesce(recipient_phone, '') || ' ' || coalesce(recipient_email, '')), '[\s!-/:-@[-\x60{-~]+', ' ' || workspace_id::text || '/', 'g'), ' '))));`,
+];

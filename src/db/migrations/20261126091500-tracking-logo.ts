@@ -1,7 +1,1 @@
-import { Migration } from "@mikro-orm/migrations";
-
-export class Migration20261126091500_tracking_logo extends Migration {
-  override up(): void {
-    this.addSql(`alter table "workspace" add "tracking_logo" bytea null`);
-  }
-}
+export const statements = [`alter table "workspace" add "tracking_logo" bytea null`];

@@ -1,13 +1,10 @@
-import { Migration } from "@mikro-orm/migrations";
-
 /**
  * The function runs with the privileges of the tables' owner, because only the owner may lock shards in
  * Citus. It also checks before locking, because locking fails for a shard that no longer exists.
  * Databases without Citus never call it.
  */
-export class Migration20261126213000_assert_shards extends Migration {
-  override up(): void {
-    this.addSql(`
+export const statements = [
+  `
 create or replace function assert_shards(ids bigint[], hold boolean) returns void
       language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
       begin
@@ -23,6 +20,5 @@ create or replace function assert_shards(ids bigint[], hold boolean) returns voi
           end if;
         end loop;
       end;
-      $$`);
-  }
-}
+      $$`,
+];

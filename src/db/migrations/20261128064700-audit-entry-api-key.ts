@@ -1,7 +1,1 @@
-import { Migration } from "@mikro-orm/migrations";
-
-export class Migration20261128064700_audit_entry_api_key extends Migration {
-  override up(): void {
-    this.addSql(`alter table "audit_entry" add column "api_key" jsonb null`);
-  }
-}
+export const statements = [`alter table "audit_entry" add column "api_key" jsonb null`];

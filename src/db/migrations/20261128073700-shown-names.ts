@@ -1,20 +1,8 @@
-import { Migration } from "@mikro-orm/migrations";
-
 /**
  * Copies sign-in times to memberships. The name of a person who never signed in moves to the membership of the first
  * invitation, because only that workspace may see it. Each statement runs in its own transaction and can be repeated.
  */
-export class Migration20261128073700_shown_names extends Migration {
-  override isTransactional(): boolean {
-    return false;
-  }
-
-  override up(): void {
-    this.addSql(SIGN_INS);
-    this.addSql(INVITED_NAMES);
-    this.addSql(OWN_NAMES);
-  }
-}
+export const isTransactional = false;
 
 const SIGN_INS = `
   update membership set last_signed_in_at = person.last_signed_in_at from person
@@ -34,3 +22,5 @@ const INVITED_NAMES = `
 const OWN_NAMES = `
   update person set name = null
   where last_signed_in_at is null and exists (select from membership where person_id = person.id)`;
+
+export const statements = [SIGN_INS, INVITED_NAMES, OWN_NAMES];

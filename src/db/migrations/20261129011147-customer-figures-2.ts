@@ -1,9 +1,3 @@
-import { Migration } from "@mikro-orm/migrations";
-
-export class Migration20261129011147_customer_figures_2 extends Migration {
-  override up(): void {
-    this.addSql(
-      `alter table "customer_figure" add constraint "customer_figure_workspace_id_customer_id_foreign" foreign key ("workspace_id", "customer_id") references "customer" ("workspace_id", "id") on update no action on delete cascade`,
-    );
-  }
-}
+export const statements = [
+  `alter table "customer_figure" add constraint "customer_figure_workspace_id_customer_id_foreign" foreign key ("workspace_id", "customer_id") references "customer" ("workspace_id", "id") on update no action on delete cascade`,
+];
