@@ -1,7 +1,6 @@
 import {
   create,
   getOption,
-  hasOption,
   type DescMessage,
   type DescMethod,
   type DescMethodServerStreaming,
@@ -14,23 +13,24 @@ import {
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
-import { OperatorRole as OperatorRoleOption } from "../../gen/shipments/admin/v1/operator_pb.js";
-import { MemberRole as MemberRoleOption } from "../../gen/shipments/v1/member_pb.js";
+import { OperatorRoleSchema } from "../../gen/shipments/admin/v1/operator_pb.js";
+import { MemberRoleSchema } from "../../gen/shipments/v1/member_pb.js";
 import {
   for_courier_links,
   for_couriers,
   limit_class,
-  LimitClass as LimitClassOption,
+  LimitClassSchema,
   max_request_bytes,
   minimum_member_role,
   mode,
-  Mode as ModeOption,
+  ModeSchema,
   refusal_reasons,
 } from "../../gen/shipments/v1/options_pb.js";
 import { MAX_REQUEST_BYTES } from "../domain/limits.ts";
 import type { Mode } from "../domain/mode.ts";
 import type { MemberRole, OperatorRole } from "../domain/roles.ts";
 import type { LimitClass } from "../domain/rate-limit.ts";
+import { compileEnumName } from "../json/records.ts";
 import { hasForms, type RpcResponse } from "./rpc-response.ts";
 import type { AnyCall, Audience } from "./call.ts";
 import { audienceOf, commonReasons } from "./common-reasons.ts";
@@ -198,61 +198,29 @@ function functionOf(method: DescMethod, functions: object): unknown {
 
 function rulesOf(method: DescMethod): RpcRules {
   const audience = audienceOf(method);
-  const common = commonReasons({ audience, readOnly: isReadOnly(method), hasBody: true });
+  const readOnly = isReadOnly(method);
+  const common = commonReasons({ audience, readOnly, hasBody: true });
   return {
     name: `${method.parent.typeName}/${method.name}`,
     audience,
-    minimumRole: minimumRoleOf(method),
-    minimumMemberRole: minimumMemberRoleOf(method),
-    mode: hasOption(method, mode) ? MODE[getOption(method, mode)] : undefined,
-    limitClass: limitClassOf(method),
+    minimumRole: operatorRoleOf(getOption(method, minimum_role)) ?? (readOnly ? "viewer" : "operator"),
+    minimumMemberRole: memberRoleOf(getOption(method, minimum_member_role)) ?? (readOnly ? "viewer" : "member"),
+    mode: modeOf(getOption(method, mode)),
+    limitClass: limitClassOf(getOption(method, limit_class)) ?? (readOnly ? "read" : "write"),
     forCouriers: getOption(method, for_couriers),
     forCourierLinks: getOption(method, for_courier_links),
-    maxRequestBytes: hasOption(method, max_request_bytes) ? getOption(method, max_request_bytes) : MAX_REQUEST_BYTES,
+    maxRequestBytes: getOption(method, max_request_bytes) || MAX_REQUEST_BYTES,
     refusalReasons: new Set([...common, ...getOption(method, refusal_reasons)]),
   };
 }
 
-const ROLE: Partial<Record<OperatorRoleOption, OperatorRole>> = {
-  [OperatorRoleOption.VIEWER]: "viewer",
-  [OperatorRoleOption.OPERATOR]: "operator",
-  [OperatorRoleOption.OWNER]: "owner",
-};
-
-function minimumRoleOf(method: DescMethod): OperatorRole {
-  const declared = hasOption(method, minimum_role) ? getOption(method, minimum_role) : undefined;
-  return ROLE[declared ?? 0] ?? (isReadOnly(method) ? "viewer" : "operator");
-}
-
-const MODE: Partial<Record<ModeOption, Mode>> = {
-  [ModeOption.LIVE]: "live",
-  [ModeOption.TEST]: "test",
-};
-
-const MEMBER_ROLE: Partial<Record<MemberRoleOption, MemberRole>> = {
-  [MemberRoleOption.VIEWER]: "viewer",
-  [MemberRoleOption.MEMBER]: "member",
-  [MemberRoleOption.ADMIN]: "admin",
-};
-
-function minimumMemberRoleOf(method: DescMethod): MemberRole {
-  const declared = hasOption(method, minimum_member_role) ? getOption(method, minimum_member_role) : undefined;
-  return MEMBER_ROLE[declared ?? 0] ?? (isReadOnly(method) ? "viewer" : "member");
-}
+const operatorRoleOf = compileEnumName<OperatorRole>(OperatorRoleSchema);
+const memberRoleOf = compileEnumName<MemberRole>(MemberRoleSchema);
+const modeOf = compileEnumName<Mode>(ModeSchema);
+const limitClassOf = compileEnumName<LimitClass>(LimitClassSchema);
 
 function isReadOnly({ idempotency }: DescMethod): boolean {
   return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-}
-
-const LIMIT_CLASS: Partial<Record<LimitClassOption, LimitClass>> = {
-  [LimitClassOption.QUOTE]: "quote",
-  [LimitClassOption.READ]: "read",
-  [LimitClassOption.WRITE]: "write",
-};
-
-function limitClassOf(method: DescMethod): LimitClass {
-  const declared = hasOption(method, limit_class) ? getOption(method, limit_class) : undefined;
-  return LIMIT_CLASS[declared ?? 0] ?? (isReadOnly(method) ? "read" : "write");
 }
 
 function isUnary(method: DescMethod): method is DescMethodUnary {
