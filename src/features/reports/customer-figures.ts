@@ -2,7 +2,7 @@ import type { CustomerFigures } from "../../../gen/shipments/v1/customer_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { RecordOf } from "../../json/records.ts";
-import { bookedMessage, type Revenue, REVENUE_FIGURES } from "./overview.ts";
+import { bookedMessage, figuresSql, type Revenue } from "./overview.ts";
 
 /**
  * Sums up the shipments of customers by currency. Reads only a covering index, not the shipments. A shipment counts as
@@ -15,7 +15,7 @@ const FIGURES = `
     select currency, count(*)::float8 as bookings,
       (count(*) filter (where payment_status not in ('paid', 'awaiting_payment')))::float8
         as cancellations,
-      ${REVENUE_FIGURES},
+      ${figuresSql("paidMinor", "awaitingMinor")},
       (extract(epoch from max(created_at)) * 1000)::float8 as "lastBookedAtMs"
     from shipment
     where workspace_id = $1 and customer_id = asked.id

@@ -1,44 +1,36 @@
 import { create } from "@bufbuild/protobuf";
 import { DeliveriesSchema, OverviewSchema, type Overview } from "../../../gen/shipments/v1/report_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
+import { compileToMessage } from "../../json/records.ts";
 import type { ReportDays } from "./report-days.ts";
 import { USAGE_DAYS } from "./usage-counter.ts";
 
-/** SQL for the revenue of a group of shipments: the totals of paid shipments and of shipments that await payment. */
-export const REVENUE_FIGURES = `
-  coalesce(sum(total_minor) filter (where payment_status = 'paid'), 0)::float8 as "paidMinor",
-  coalesce(sum(total_minor) filter (where payment_status = 'awaiting_payment'), 0)::float8
-    as "awaitingMinor"`;
-
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** SQL for the figures of a group of shipments, as in `Booked` and `Delivered`. */
-export const BOOKED_FIGURES = `
-  count(*)::float8 as bookings,
-  (count(*) filter (where status = 'cancelled'))::float8 as cancellations,
-  (count(*) filter (where quoted))::float8 as quoted, ${REVENUE_FIGURES},
-  (count(*) filter (where payment_status in ('paid', 'refund_pending', 'refunded')))::float8 as paid,
-  (count(*) filter (where status in ('in_transit', 'delivered', 'returned')))::float8 as "pickedUp",
-  (count(*) filter (where status = 'delivered'))::float8 as delivered,
-  coalesce(sum(jsonb_array_length(progress -> 'attempts')), 0)::float8 as "failedAttempts",
-  (count(*) filter (where delivered_at is not null and windows #>> '{dropoff,end}' is not null))::float8
-    as "withWindow",
-  (count(*) filter (where delivered_at <= (windows #>> '{dropoff,end}')::timestamptz))::float8 as "onTime"`;
+/** SQL for the figures of a group of shipments, by name. `BookingDay` stores them in this order. */
+const FIGURES = {
+  bookings: "count(*)",
+  cancellations: "count(*) filter (where status = 'cancelled')",
+  quoted: "count(*) filter (where quoted)",
+  /** Totals of paid shipments and of shipments that await payment, in minor units. */
+  paidMinor: "coalesce(sum(total_minor) filter (where payment_status = 'paid'), 0)",
+  awaitingMinor: "coalesce(sum(total_minor) filter (where payment_status = 'awaiting_payment'), 0)",
+  paid: "count(*) filter (where payment_status in ('paid', 'refund_pending', 'refunded'))",
+  pickedUp: "count(*) filter (where status in ('in_transit', 'delivered', 'returned'))",
+  delivered: "count(*) filter (where status = 'delivered')",
+  failedAttempts: "coalesce(sum(jsonb_array_length(progress -> 'attempts')), 0)",
+  withWindow: "count(*) filter (where delivered_at is not null and windows #>> '{dropoff,end}' is not null)",
+  onTime: "count(*) filter (where delivered_at <= (windows #>> '{dropoff,end}')::timestamptz)",
+};
 
-/** Names of the figures in `BOOKED_FIGURES`. */
-export const FIGURE_NAMES = [
-  "bookings",
-  "cancellations",
-  "quoted",
-  "paidMinor",
-  "awaitingMinor",
-  "paid",
-  "pickedUp",
-  "delivered",
-  "failedAttempts",
-  "withWindow",
-  "onTime",
-] as const;
+type Figure = keyof typeof FIGURES;
+
+export const FIGURE_NAMES = Object.keys(FIGURES) as Figure[];
+
+/** Returns SQL for figures of a group of shipments. */
+export function figuresSql(...names: readonly Figure[]): string {
+  return names.map((name) => `(${FIGURES[name]})::float8 as "${name}"`).join(", ");
+}
 
 const COURIER = "(progress #>> '{courier,name}')";
 
@@ -53,7 +45,7 @@ export const GROUPED_BY = { courier: 1, zone: 2, neither: 3 } as const;
  */
 export function bookedBy(columns: string, names: string, from: string): string {
   return `
-    select ${columns}, ${BOOKED_FIGURES}, grouping(${COURIER}, dropoff_zone) as kind,
+    select ${columns}, ${figuresSql(...FIGURE_NAMES)}, grouping(${COURIER}, dropoff_zone) as kind,
       coalesce(${COURIER}, dropoff_zone) as name
     ${from}
     group by grouping sets ((${names}), (${names}, ${COURIER}), (${names}, dropoff_zone))`;
@@ -72,16 +64,20 @@ export interface Booked extends Revenue {
   readonly quoted: number;
 }
 
+const DELIVERY_FIGURES = [
+  "bookings",
+  "paid",
+  "pickedUp",
+  "delivered",
+  "failedAttempts",
+  "withWindow",
+  "onTime",
+] as const satisfies readonly Figure[];
+
 /** Figures of the delivery of a group of shipments. */
-export interface Delivered {
-  readonly bookings: number;
-  readonly paid: number;
-  readonly pickedUp: number;
-  readonly delivered: number;
-  readonly failedAttempts: number;
-  readonly withWindow: number;
-  readonly onTime: number;
-}
+export type Delivered = Readonly<Record<(typeof DELIVERY_FIGURES)[number], number>>;
+
+const toDeliveries = compileToMessage(DeliveriesSchema);
 
 export interface BookedOnDay extends Booked {
   /** Date, such as `2026-11-01`. */
@@ -161,17 +157,8 @@ function revenueMessage(currency: string, rows: readonly Revenue[]) {
 
 /** Sums up figures of deliveries, optionally those of a courier or zone. */
 export function deliveryMessage(groups: readonly Delivered[], name?: string | null) {
-  const count = (figure: keyof Delivered) => BigInt(sumOf(groups, figure));
-  return create(DeliveriesSchema, {
-    ...(name == null ? {} : { name }),
-    bookings: count("bookings"),
-    paid: count("paid"),
-    pickedUp: count("pickedUp"),
-    delivered: count("delivered"),
-    failedAttempts: count("failedAttempts"),
-    withWindow: count("withWindow"),
-    onTime: count("onTime"),
-  });
+  const figures = DELIVERY_FIGURES.map((figure) => [figure, sumOf(groups, figure)]);
+  return toDeliveries({ name, ...(Object.fromEntries(figures) as Delivered) });
 }
 
 function sumOf<Figure extends string>(rows: readonly Readonly<Record<Figure, number>>[], figure: Figure): number {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { GetOverviewRequestSchema } from "../../../gen/shipments/v1/report_service_pb.js";
 import { getOverview } from "../../../src/features/reports/get-overview.ts";
-import { BOOKED_FIGURES } from "../../../src/features/reports/overview.ts";
+import { FIGURE_NAMES, figuresSql } from "../../../src/features/reports/overview.ts";
 import { createRollUpQueue } from "../../../src/features/reports/roll-up-bookings.ts";
 import type { Call } from "../../../src/pipeline/call.ts";
 import { data } from "../../support/answers.ts";
@@ -46,7 +46,7 @@ const BOOKED_DATE = "(created_at at time zone 'UTC')::date";
 const OF_SHIPMENTS = `
   select workspace_id::int as workspace, date, currency, bookings, cancellations, quoted, "paidMinor", "awaitingMinor"
   from (
-    select workspace_id, (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}
+    select workspace_id, (${BOOKED_DATE})::text as date, currency, ${figuresSql(...FIGURE_NAMES)}
     from shipment group by workspace_id, ${BOOKED_DATE}, currency
   ) as figures
   order by 1, 2, 3`;
