@@ -32,6 +32,26 @@ interface Reader {
   parseFee(value: unknown, path: string): number;
 }
 
+/** A value of the document, with its path such as `schedules[1].hours[0].closes`. */
+interface Part extends Reader {
+  readonly value: unknown;
+  readonly path: string;
+}
+
+interface ObjectPart extends Part {
+  readonly value: Json;
+}
+
+function fieldOf(part: ObjectPart, name: string): Part {
+  return { ...part, value: part.value[name], path: `${part.path}.${name}` };
+}
+
+/** Adds an error about a value and returns the value to continue with. */
+function refuse<T>({ value, path, faults }: Part, text: string, orElse: T): T {
+  faults.add(path, `${text}; it is ${quoted(value)}`);
+  return orElse;
+}
+
 /**
  * Parses `schedules` and `default_schedule` of a tariff document and assigns the schedules to zones
  * by `properties.schedule`. Adds every error, with a path such as `schedules[1].hours[0].closes`.
@@ -45,13 +65,13 @@ export function parseSchedules(document: Json, reader: Reader): Scheduling | und
     reader.faults.add("schedules", text);
     return undefined;
   }
-  const schedules = parseList(listed, "schedules", MAX_SCHEDULES, reader, parseSchedule);
+  const schedules = parseList({ ...reader, value: listed, path: "schedules" }, MAX_SCHEDULES, parseSchedule);
   const indexes = indexesByName(schedules, reader.faults);
-  const ofDefault = indexOfNamed(default_schedule, "default_schedule", indexes, reader.faults);
+  const ofDefault = indexOfNamed({ ...reader, value: default_schedule, path: "default_schedule" }, indexes);
   const ofZone = featuresOf(document.zones).map((feature, i) => {
     const properties = isObject(feature) && isObject(feature.properties) ? feature.properties : {};
-    const path = `zones[${i}].properties.schedule`;
-    return indexOfNamed(properties.schedule, path, indexes, reader.faults) ?? ofDefault ?? -1;
+    const named = { ...reader, value: properties.schedule, path: `zones[${i}].properties.schedule` };
+    return indexOfNamed(named, indexes) ?? ofDefault ?? -1;
   });
   return schedules.length === 0 ? undefined : { schedules, ofZone: Int8Array.from(ofZone) };
 }
@@ -84,82 +104,58 @@ function indexesByName(schedules: readonly Schedule[], faults: TariffFaults): Re
  * Returns the index of the schedule that a field names. Returns `undefined` for an empty field, or
  * after adding an error for an unknown name.
  */
-function indexOfNamed(
-  value: unknown,
-  path: string,
-  indexes: ReadonlyMap<string, number>,
-  faults: TariffFaults,
-): number | undefined {
+function indexOfNamed(part: Part, indexes: ReadonlyMap<string, number>): number | undefined {
+  const { value } = part;
   if (isLeftOut(value)) return undefined;
   const index = typeof value === "string" ? indexes.get(value) : undefined;
-  if (index === undefined) {
-    faults.add(path, `must be the name of one of the schedules; it is ${quoted(value)}`);
-  }
-  return index;
+  return index ?? refuse(part, "must be the name of one of the schedules", undefined);
 }
 
-/** Parses a list of up to `most` objects. A missing list counts as empty. */
-function parseList<Item>(
-  value: unknown,
-  path: string,
-  max: number,
-  reader: Reader,
-  parseItem: (item: Json, path: string, reader: Reader) => Item,
-): Item[] {
+/** Parses a list of up to `max` objects. A missing list counts as empty. */
+function parseList<Item>(part: Part, max: number, parseItem: (item: ObjectPart) => Item): Item[] {
+  const { value, path, faults } = part;
   if (isLeftOut(value)) return [];
   if (!Array.isArray(value) || value.length > max) {
     const size = Array.isArray(value) ? `has ${value.length}` : `is ${quoted(value)}`;
-    reader.faults.add(path, `must be a list of at most ${max}; it ${size}`);
+    faults.add(path, `must be a list of at most ${max}; it ${size}`);
     return [];
   }
   return value.flatMap((item: unknown, i) => {
-    if (isObject(item)) return [parseItem(item, `${path}[${i}]`, reader)];
-    reader.faults.add(`${path}[${i}]`, `must be an object; it is ${quoted(item)}`);
-    return [];
+    const itemPart = { ...part, value: item, path: `${path}[${i}]` };
+    return isObject(item) ? [parseItem({ ...itemPart, value: item })] : refuse(itemPart, "must be an object", []);
   });
 }
 
-function parseSchedule(value: Json, path: string, reader: Reader): Schedule {
-  const { faults } = reader;
+function parseSchedule(schedule: ObjectPart): Schedule {
+  const field = (name: string) => fieldOf(schedule, name);
   return {
-    name: parseName(value.name, `${path}.name`, faults),
-    timeZone: parseTimeZone(value.time_zone, `${path}.time_zone`, faults),
-    week: parseWeek(value.hours, `${path}.hours`, reader),
-    exceptions: parseExceptions(value.exceptions, `${path}.exceptions`, reader),
-    leadTimeMinutes: parseWhole(value.lead_time_minutes ?? 0, [0, 43_200], {
-      path: `${path}.lead_time_minutes`,
-      faults,
-    }),
-    horizonDays: parseWhole(value.horizon_days ?? DEFAULT_HORIZON_DAYS, [1, MAX_HORIZON_DAYS], {
-      path: `${path}.horizon_days`,
-      faults,
-    }),
-    slotMinutes: isLeftOut(value.slot_minutes)
-      ? undefined
-      : parseWhole(value.slot_minutes, [MIN_WINDOW_MINUTES, MAX_SLOT_MINUTES], {
-          path: `${path}.slot_minutes`,
-          faults,
-        }),
-    cutOffs: parseList(value.cut_offs, `${path}.cut_offs`, MAX_CUT_OFFS, reader, parseCutOff),
-    asSoonAsPossible: parseFlag(value.as_soon_as_possible, `${path}.as_soon_as_possible`, faults),
-    capacity: parseCapacity(value, path, faults),
+    name: parseName(field("name")),
+    timeZone: parseTimeZone(field("time_zone")),
+    week: parseWeek(field("hours")),
+    exceptions: parseExceptions(field("exceptions")),
+    leadTimeMinutes: parseWhole(field("lead_time_minutes"), [0, 43_200], 0),
+    horizonDays: parseWhole(field("horizon_days"), [1, MAX_HORIZON_DAYS], DEFAULT_HORIZON_DAYS),
+    slotMinutes: parseOptional(field("slot_minutes"), [MIN_WINDOW_MINUTES, MAX_SLOT_MINUTES]),
+    cutOffs: parseList(field("cut_offs"), MAX_CUT_OFFS, parseCutOff),
+    asSoonAsPossible: parseFlag(field("as_soon_as_possible")),
+    capacity: parseCapacity(schedule),
   };
 }
 
 /** Parses the capacity of the slots. Returns `undefined` if the schedule has none of its fields. */
-function parseCapacity(value: Json, path: string, faults: TariffFaults): SlotCapacity | undefined {
-  const parseOptional = (number: unknown, field: string, bounds: readonly [number, number]) =>
-    isLeftOut(number) ? undefined : parseWhole(number, bounds, { path: `${path}.${field}`, faults });
-  const parseOne = (number: unknown, field: string) => parseOptional(number, field, [1, MAX_CAPACITY]);
-  const perSlot = parseOne(value.capacity, "capacity");
+function parseCapacity(schedule: ObjectPart): SlotCapacity | undefined {
+  const { value, path, faults } = schedule;
+  const parseOne = (part: Part) => parseOptional(part, [1, MAX_CAPACITY]);
+  const perSlot = parseOne(fieldOf(schedule, "capacity"));
   const exceptions: readonly unknown[] = Array.isArray(value.exceptions) ? value.exceptions : [];
   const onDates = exceptions.flatMap((item, i) => {
-    const capacity = isObject(item) ? parseOne(item.capacity, `exceptions[${i}].capacity`) : undefined;
-    return capacity === undefined ? [] : [[(item as Json).date as string, capacity] as const];
+    if (!isObject(item)) return [];
+    const capacity = parseOne({ ...schedule, value: item.capacity, path: `${path}.exceptions[${i}].capacity` });
+    return capacity === undefined ? [] : [[item.date as string, capacity] as const];
   });
-  const payWithinMinutes = parseOptional(value.pay_within_minutes, "pay_within_minutes", PAY_WITHIN_MINUTES);
-  const unit = parseCapacityUnit(value.capacity_unit, `${path}.capacity_unit`, faults);
-  const attentionAbove = parseOne(value.attention_above, "attention_above");
+  const payWithinMinutes = parseOptional(fieldOf(schedule, "pay_within_minutes"), PAY_WITHIN_MINUTES);
+  const unit = parseCapacityUnit(fieldOf(schedule, "capacity_unit"));
+  const attentionAbove = parseOne(fieldOf(schedule, "attention_above"));
   const parts = [perSlot, payWithinMinutes, unit, attentionAbove, onDates[0]];
   if (parts.every((part) => part === undefined)) return undefined;
   if (isLeftOut(value.slot_minutes)) {
@@ -168,67 +164,57 @@ function parseCapacity(value: Json, path: string, faults: TariffFaults): SlotCap
   return { perSlot, unit: unit ?? "shipments", onDates: Object.fromEntries(onDates), payWithinMinutes, attentionAbove };
 }
 
-function parseCapacityUnit(value: unknown, path: string, faults: TariffFaults): CapacityUnit | undefined {
-  const unit = CAPACITY_UNITS.find((known) => known === value);
-  if (unit === undefined && !isLeftOut(value)) {
-    faults.add(path, `must be one of ${CAPACITY_UNITS.join(", ")}; it is ${quoted(value)}`);
-  }
-  return unit;
+function parseCapacityUnit(part: Part): CapacityUnit | undefined {
+  if (isLeftOut(part.value)) return undefined;
+  const unit = CAPACITY_UNITS.find((known) => known === part.value);
+  return unit ?? refuse(part, `must be one of ${CAPACITY_UNITS.join(", ")}`, undefined);
 }
 
 const MAX_NAME_CHARACTERS = 100;
 
-function parseName(value: unknown, path: string, faults: TariffFaults): string {
+function parseName(part: Part): string {
+  const { value } = part;
   const isName = typeof value === "string" && value.trim() !== "" && hasAtMost(value, MAX_NAME_CHARACTERS);
-  if (isName) return value;
-  faults.add(path, `must be text of 1 to ${MAX_NAME_CHARACTERS} characters; it is ${quoted(value)}`);
-  return "";
+  return isName ? value : refuse(part, `must be text of 1 to ${MAX_NAME_CHARACTERS} characters`, "");
 }
 
-function parseTimeZone(value: unknown, path: string, faults: TariffFaults): string {
+function parseTimeZone(part: Part): string {
+  const { value } = part;
   if (typeof value === "string" && isTimeZone(value)) return value;
-  faults.add(path, `must be the IANA name of a time zone, such as "Europe/Berlin"; it is ${quoted(value)}`);
-  return "UTC";
+  return refuse(part, `must be the IANA name of a time zone, such as "Europe/Berlin"`, "UTC");
 }
 
-/** Parses a whole number within bounds. If it is invalid, adds an error and returns the lower bound. */
-function parseWhole(
-  value: unknown,
-  [min, max]: readonly [number, number],
-  { path, faults }: { readonly path: string; readonly faults: TariffFaults },
-): number {
+/**
+ * Parses a whole number within bounds. If it is invalid, adds an error and returns the lower bound.
+ *
+ * @param orElse value of an absent field
+ */
+function parseWhole(part: Part, [min, max]: readonly [number, number], orElse?: number): number {
+  const value = part.value ?? orElse;
   const isWithin = Number.isInteger(value) && min <= Number(value) && Number(value) <= max;
-  if (isWithin) return value as number;
-  faults.add(path, `must be a whole number from ${min} to ${max}; it is ${quoted(value)}`);
-  return min;
+  return isWithin ? (value as number) : refuse(part, `must be a whole number from ${min} to ${max}`, min);
 }
 
-function parseFlag(value: unknown, path: string, faults: TariffFaults): boolean {
-  if (value === undefined || value === null) return true;
-  if (typeof value === "boolean") return value;
-  faults.add(path, `must be true or false; it is ${quoted(value)}`);
-  return true;
+function parseOptional(part: Part, bounds: readonly [number, number]): number | undefined {
+  return isLeftOut(part.value) ? undefined : parseWhole(part, bounds);
+}
+
+function parseFlag(part: Part): boolean {
+  const value = part.value ?? true;
+  return typeof value === "boolean" ? value : refuse(part, "must be true or false", true);
 }
 
 type WeeklyHours = Hours & { readonly days: readonly boolean[] };
 
-function parseWeek(value: unknown, path: string, reader: Reader): Hours[][] {
-  const listed = parseList(value, path, MAX_WEEKLY_HOURS, reader, (item, itsPath): WeeklyHours => ({
-    ...parseHours(item, itsPath, reader),
-    days: parseDays(item.days, `${itsPath}.days`, reader.faults),
+function parseWeek(part: Part): Hours[][] {
+  const listed = parseList(part, MAX_WEEKLY_HOURS, (item): WeeklyHours => ({
+    ...parseHours(item),
+    days: parseDays(fieldOf(item, "days")),
   }));
   const week = DAYS.map((_, day) =>
-    inOrder(
-      listed
-        .filter(({ days }) => days[day])
-        .map(({ opensMinute, closesMinute, feeMinor }) => ({
-          opensMinute,
-          closesMinute,
-          feeMinor,
-        })),
-    ),
+    inOrder(listed.filter(({ days }) => days[day]).map(({ days: _days, ...hours }): Hours => hours)),
   );
-  checkOverlaps(week, path, reader.faults);
+  checkOverlaps(week, part);
   return week;
 }
 
@@ -239,7 +225,7 @@ function inOrder(hours: readonly Hours[]): Hours[] {
 const MINUTES_OF_DAY = 1_440;
 
 /** Adds an error if opening hours overlap other hours of the same day, or hours that continue from the day before. */
-function checkOverlaps(week: readonly (readonly Hours[])[], path: string, faults: TariffFaults) {
+function checkOverlaps(week: readonly (readonly Hours[])[], { path, faults }: Part) {
   for (const [day, hours] of week.entries()) {
     const before = week.at(day - 1)!.at(-1);
     let closes = before === undefined ? 0 : before.closesMinute - MINUTES_OF_DAY;
@@ -261,20 +247,19 @@ function clock(minute: number): string {
   return [Math.floor(ofDay / 60), ofDay % 60].map((n) => String(n).padStart(2, "0")).join(":");
 }
 
-function parseExceptions(value: unknown, path: string, reader: Reader): Record<string, Hours[]> {
+function parseExceptions(part: Part): Record<string, Hours[]> {
   const exceptions: Record<string, Hours[]> = {};
-  parseList(value, path, MAX_EXCEPTIONS, reader, (item, itsPath) => {
-    const { date } = item;
+  parseList(part, MAX_EXCEPTIONS, (item) => {
+    const datePart = fieldOf(item, "date");
+    const { date } = item.value;
     if (typeof date !== "string" || !isDate(date)) {
-      const text = `must be a date such as "2026-12-25"; it is ${quoted(date)}`;
-      reader.faults.add(`${itsPath}.date`, text);
+      refuse(datePart, `must be a date such as "2026-12-25"`, undefined);
     } else if (date in exceptions) {
-      const text = `must be listed once; ${date} is listed already; combine its hours`;
-      reader.faults.add(`${itsPath}.date`, text);
+      item.faults.add(datePart.path, `must be listed once; ${date} is listed already; combine its hours`);
     } else {
-      exceptions[date] = parseHoursOfDate(item.hours, `${itsPath}.hours`, reader);
+      exceptions[date] = parseHoursOfDate(fieldOf(item, "hours"));
     }
-    parseNote(item.note, `${itsPath}.note`, reader.faults);
+    checkNote(fieldOf(item, "note"));
   });
   return exceptions;
 }
@@ -285,43 +270,48 @@ function isDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-function parseHoursOfDate(value: unknown, path: string, reader: Reader): Hours[] {
-  const hours = inOrder(parseList(value, path, MAX_HOURS_OF_DATE, reader, parseHours));
+function parseHoursOfDate(part: Part): Hours[] {
+  const hours = inOrder(parseList(part, MAX_HOURS_OF_DATE, parseHours));
   const overlaps = hours.some(({ opensMinute }, i) => opensMinute < (hours[i - 1]?.closesMinute ?? 0));
-  if (overlaps) reader.faults.add(path, "must not overlap");
+  if (overlaps) part.faults.add(part.path, "must not overlap");
   return hours;
 }
 
-function parseNote(value: unknown, path: string, faults: TariffFaults): void {
+function checkNote(part: Part): void {
+  const { value } = part;
   if (isLeftOut(value) || (typeof value === "string" && hasAtMost(value, 200))) return;
-  faults.add(path, `must be text of at most 200 characters; it is ${quoted(value)}`);
+  refuse(part, "must be text of at most 200 characters", undefined);
 }
 
-function parseHours(value: Json, path: string, { faults, parseFee }: Reader): Hours {
-  const opensMinute = parseTime(value.opens, `${path}.opens`, faults);
-  const closes = parseTime(value.closes, `${path}.closes`, faults);
+function parseHours(item: ObjectPart): Hours {
+  const opensMinute = parseTime(fieldOf(item, "opens"));
+  const closes = parseTime(fieldOf(item, "closes"));
+  const { value: fee, path } = fieldOf(item, "fee");
   return {
     opensMinute,
     closesMinute: closes <= opensMinute ? closes + MINUTES_OF_DAY : closes,
-    feeMinor: isLeftOut(value.fee) ? 0 : parseFee(value.fee, `${path}.fee`),
+    feeMinor: isLeftOut(fee) ? 0 : item.parseFee(fee, path),
   };
 }
 
-/** Parses a local time into minutes since midnight. If it is invalid, adds an error and returns 0. */
-function parseTime(value: unknown, path: string, faults: TariffFaults): number {
+/**
+ * Parses a local time into minutes since midnight. If it is invalid, adds an error and returns 0.
+ *
+ * @param orElse value of an absent field
+ */
+function parseTime(part: Part, orElse?: number): number {
+  const { value } = part;
+  if (orElse !== undefined && isLeftOut(value)) return orElse;
   const match = typeof value === "string" ? /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) : null;
   if (match !== null) return Number(match[1]) * 60 + Number(match[2]);
-  faults.add(path, `must be a time from "00:00" to "23:59"; it is ${quoted(value)}`);
-  return 0;
+  return refuse(part, `must be a time from "00:00" to "23:59"`, 0);
 }
 
 /** Parses a list of at least one weekday into a flag per weekday. */
-function parseDays(value: unknown, path: string, faults: TariffFaults): boolean[] {
+function parseDays({ value, path, faults }: Part): boolean[] {
   const listed: readonly unknown[] = Array.isArray(value) ? value : [];
   const isList = listed.length > 0 && listed.every((day) => DAYS.some((known) => known === day));
-  if (!isList) {
-    faults.add(path, `must be a list of days: ${DAYS.join(", ")}; it is ${daysText(value)}`);
-  }
+  if (!isList) faults.add(path, `must be a list of days: ${DAYS.join(", ")}; it is ${daysText(value)}`);
   return DAYS.map((day) => listed.includes(day));
 }
 
@@ -330,21 +320,18 @@ function daysText(value: unknown): string {
   return value.length === 0 ? "empty" : value.slice(0, 8).map(quoted).join(", ");
 }
 
-function parseCutOff(value: Json, path: string, { faults }: Reader): CutOff {
-  const fromMinute = isLeftOut(value.from) ? 0 : parseTime(value.from, `${path}.from`, faults);
-  const untilMinute = isLeftOut(value.until) ? MINUTES_OF_DAY : parseTime(value.until, `${path}.until`, faults);
+function parseCutOff(item: ObjectPart): CutOff {
+  const fromMinute = parseTime(fieldOf(item, "from"), 0);
+  const until = fieldOf(item, "until");
+  const untilMinute = parseTime(until, MINUTES_OF_DAY);
   if (untilMinute <= fromMinute) {
-    const text = `must be later than from, ${clock(fromMinute)}; omit it for the end of the day`;
-    faults.add(`${path}.until`, text);
+    item.faults.add(until.path, `must be later than from, ${clock(fromMinute)}; omit it for the end of the day`);
   }
   return {
-    days: isLeftOut(value.days) ? DAYS.map(() => true) : parseDays(value.days, `${path}.days`, faults),
+    days: isLeftOut(item.value.days) ? DAYS.map(() => true) : parseDays(fieldOf(item, "days")),
     fromMinute,
     untilMinute,
-    daysBefore: parseWhole(value.days_before ?? 0, [0, 30], {
-      path: `${path}.days_before`,
-      faults,
-    }),
-    atMinute: parseTime(value.at, `${path}.at`, faults),
+    daysBefore: parseWhole(fieldOf(item, "days_before"), [0, 30], 0),
+    atMinute: parseTime(fieldOf(item, "at")),
   };
 }
