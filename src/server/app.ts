@@ -79,29 +79,7 @@ export interface App extends Lifecycle {
   readonly maxDatabaseConnections: number;
 }
 
-export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
-  Partial<
-    Pick<
-      Config,
-      | "operationsPort"
-      | "reusePort"
-      | "publicUrl"
-      | "publicGrpcUrl"
-      | "trustedProxies"
-      | "oidc"
-      | "mail"
-      | "redisUrl"
-      | "webhookAllowLoopbackHttp"
-      | "secretsKeys"
-      | "stripe"
-      | "geocoder"
-      | "eventRetentionDays"
-      | "maxDatabaseOutageSeconds"
-      | "dashboard"
-      | "mapTiles"
-      | "pictures"
-    >
-  > & { readonly databaseUrl: string };
+export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> & Partial<Config> & { readonly databaseUrl: string };
 
 export interface AppOverrides {
   readonly now?: () => Date;

@@ -21,20 +21,7 @@ import { TariffDraft } from "./tariff-draft.entity.ts";
 import { auditedFees, deleteDraft, draftEtag, draftMessage, draftNotFoundError, findDraft } from "./tariff-drafts.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
-export const DRAFT_FUNCTIONS: Pick<
-  ServiceFunctions<typeof TariffService, OperatorCall, DraftDeps & { readonly loadZones: LoadZones }>,
-  | "createTariffDraft"
-  | "listTariffDrafts"
-  | "getTariffDraft"
-  | "updateTariffDraft"
-  | "deleteTariffDraft"
-  | "uploadTariffZones"
-  | "getTariffDraftZones"
-  | "getTariffDraftSchedules"
-  | "checkTariff"
-  | "replayTariff"
-  | "publishTariff"
-> = {
+export const DRAFT_FUNCTIONS = {
   createTariffDraft,
   replayTariff,
   uploadTariffZones: aroundTransaction(uploadTariffZones),
@@ -101,7 +88,9 @@ export const DRAFT_FUNCTIONS: Pick<
   },
 
   deleteTariffDraft: ({ draft }, call, { em }) => deleteDraft(em, call, draft),
-};
+} satisfies Partial<
+  ServiceFunctions<typeof TariffService, OperatorCall, DraftDeps & { readonly loadZones: LoadZones }>
+>;
 
 interface PieceRow {
   readonly revision: number;

@@ -26,21 +26,7 @@ import {
 import { readDocument } from "./document-message.ts";
 import { CHUNK_BYTES, zonesResponse, type LoadZones } from "./zones-document.ts";
 
-export const VERSION_FUNCTIONS: Pick<
-  ServiceFunctions<
-    typeof TariffService,
-    OperatorCall,
-    DatabaseDeps & { readonly tasks: TariffTasks; readonly loadZones: LoadZones }
-  >,
-  | "getTariffInForce"
-  | "listTariffVersions"
-  | "getTariffVersion"
-  | "getTariffVersionZones"
-  | "getTariffVersionSchedules"
-  | "compareTariffVersions"
-  | "rollBackTariff"
-  | "callOffTariff"
-> = {
+export const VERSION_FUNCTIONS = {
   async getTariffInForce(_request, _call, { em }) {
     const row = await loadVersionInForce(em.fork());
     if (row === undefined) throw noTariffInForceError();
@@ -118,7 +104,13 @@ export const VERSION_FUNCTIONS: Pick<
     recordChange(em, call, { subject: `tariff_version/${version}`, changes });
     return { data: versionMessage(row) };
   },
-};
+} satisfies Partial<
+  ServiceFunctions<
+    typeof TariffService,
+    OperatorCall,
+    DatabaseDeps & { readonly tasks: TariffTasks; readonly loadZones: LoadZones }
+  >
+>;
 
 /** Scope of the list's page tokens. It has no filters. */
 const FILTERS = { list: "tariff_versions" };
