@@ -1,4 +1,4 @@
-import { refuse } from "./refusal.ts";
+import { invalidField } from "./refusal.ts";
 
 interface TimestampLike {
   readonly seconds: bigint;
@@ -36,8 +36,7 @@ export function toCreationRange(request: {
   const createdAfter = toInstantMs(request.createdAfter, Math.floor);
   const createdBefore = toInstantMs(request.createdBefore, Math.ceil);
   if (createdBefore! <= createdAfter!) {
-    const text = "created_before must be later than created_after.";
-    throw refuse("FIELD_INVALID", text, { subject: "created_before" });
+    throw invalidField("created_before", "must be later than created_after.");
   }
   return { createdAfter, createdBefore };
 }

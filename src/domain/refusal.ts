@@ -86,6 +86,16 @@ export function fixedViolation(reason: FixedReason): Violation {
   return subject === undefined ? { reason, text } : { reason, subject, text };
 }
 
+/** @param problem text that follows the field's name, such as `must be another customer.` */
+export function fieldViolation(subject: string, problem: string): Violation {
+  return { reason: "FIELD_INVALID", subject, text: `${subject} ${problem}` };
+}
+
+/** Creates a refusal for one invalid field. See `fieldViolation`. */
+export function invalidField(subject: string, problem: string): Refusal {
+  return new Refusal([fieldViolation(subject, problem)]);
+}
+
 /** Creates an UNAVAILABLE refusal for a call that may succeed soon. */
 export function unavailable(
   text: string,

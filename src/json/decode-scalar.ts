@@ -1,7 +1,7 @@
 import { ScalarType, type DescEnum } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { FieldRules } from "../../gen/buf/validate/validate_pb.js";
-import type { Violation } from "../domain/refusal.ts";
+import { fieldViolation, type Violation } from "../domain/refusal.ts";
 
 /**
  * Decodes one JSON value, which is never null. Returns undefined and reports a violation if the value is invalid.
@@ -146,7 +146,7 @@ export function compileEnum(schema: DescEnum): Decode {
 
 /** Reports an invalid field. `text` follows the name of the field, for example "must be a list". */
 export function addViolation(violations: Violation[], path: string, text: string): undefined {
-  violations.push({ reason: "FIELD_INVALID", subject: path, text: `${path} ${text}.` });
+  violations.push(fieldViolation(path, `${text}.`));
 }
 
 /**

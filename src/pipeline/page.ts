@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { MAX_PAGE_BYTES } from "../domain/limits.ts";
-import { refuse, type Refusal } from "../domain/refusal.ts";
+import { invalidField, type Refusal } from "../domain/refusal.ts";
 
 export const DEFAULT_PAGE_SIZE = 25;
 
@@ -83,9 +83,7 @@ export function endPage<Row>(
 }
 
 function pageTokenError(): Refusal {
-  return refuse("FIELD_INVALID", "page_token is not the next_page_token of a page with these filters.", {
-    subject: "page_token",
-  });
+  return invalidField("page_token", "is not the next_page_token of a page with these filters.");
 }
 
 /** Returns a fingerprint that detects mistyped tokens and tokens of other lists. It is not a secret. */

@@ -1,4 +1,4 @@
-import { refuse } from "../refusal.ts";
+import { invalidField } from "../refusal.ts";
 import type { DropoffVerification } from "./delivery-proof.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
@@ -39,6 +39,8 @@ export function mayRecipientEdit(shipment: { readonly status: ShipmentStatus; re
 export function requiredVerification(handover: DropoffHandover, asked: DropoffVerification): DropoffVerification {
   if (handover === "meet") return asked;
   if (asked === "none" || asked === "photo") return "photo";
-  const text = `dropoff_handover must be meet if dropoff_verification is ${asked}. Nobody is at the door otherwise.`;
-  throw refuse("FIELD_INVALID", text, { subject: "dropoff_handover" });
+  throw invalidField(
+    "dropoff_handover",
+    `must be meet if dropoff_verification is ${asked}. Nobody is at the door otherwise.`,
+  );
 }

@@ -13,7 +13,7 @@ import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { compileToMessage } from "../../json/records.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/columns.ts";
-import { Refusal, type Violation } from "../../domain/refusal.ts";
+import { fieldViolation, Refusal, type Violation } from "../../domain/refusal.ts";
 import { AUDIT_ACTIONS, SUBJECT_KINDS } from "./record-change.ts";
 import { AuditEntry } from "./audit-entry.entity.ts";
 
@@ -111,7 +111,7 @@ function unknownSubject(subject: string | undefined): Violation[] {
 }
 
 function invalid(subject: string, text: string): Violation {
-  return { reason: "FIELD_INVALID", subject, text: `${subject} ${text}.` };
+  return fieldViolation(subject, `${text}.`);
 }
 
 async function positionOfEntry(em: EntityManager, sent: bigint): Promise<Position> {

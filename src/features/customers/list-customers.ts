@@ -4,7 +4,7 @@ import type { Statement } from "../../db/statement.ts";
 import { readInOrder } from "../../db/transaction.ts";
 import { withAsciiDomain } from "../../domain/email.ts";
 import { endPage, type PageRequest, readPage, toId } from "../../pipeline/page.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField } from "../../domain/refusal.ts";
 import { searchTerms } from "../../domain/search-text.ts";
 import { customerRecordJson, customerRecordMessage, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
 import { figureOf, listByFigure } from "./customers-by-figure.ts";
@@ -24,7 +24,7 @@ export const listCustomers: CustomerFunctions["listCustomers"] = async (
 ) => {
   const { name, email, text, orderBy } = request;
   if (text !== undefined && (name ?? email) !== undefined) {
-    throw refuse("FIELD_INVALID", "text cannot be combined with name or email.", { subject: "text" });
+    throw invalidField("text", "cannot be combined with name or email.");
   }
   const emailLower = email && foldEmail(withAsciiDomain(email));
   const filters = { workspace, emailLower, name, text, orderBy };

@@ -1,4 +1,4 @@
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField } from "../../domain/refusal.ts";
 import { readPageToken, writePageToken } from "../../pipeline/page.ts";
 
 /** Matches a position in digits, for consumers that count events themselves. */
@@ -21,9 +21,7 @@ export function resolveCursor(workspace: number, cursor: string | undefined): nu
     ? [Number(cursor)]
     : (readPageToken(cursor, { feed: workspace }) ?? []);
   if (others.length === 0 && isPosition(position)) return position;
-  throw refuse("FIELD_INVALID", "after is not a cursor of this workspace's events.", {
-    subject: "after",
-  });
+  throw invalidField("after", "is not a cursor of this workspace's events.");
 }
 
 function isPosition(value: unknown): value is number {

@@ -1,7 +1,7 @@
 import { sql } from "@mikro-orm/postgresql";
 import type { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import type { DatabaseDeps } from "../../db/orm.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField, refuse } from "../../domain/refusal.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
@@ -143,8 +143,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<typeof OperatorService, Operat
     changeOperator(em, call, sent, async (operator) => {
       assertSelfOrOwner(call.caller, operator, "create sign-in links for");
       if (operator.kind === "machine") {
-        const text = "operator is a machine and cannot sign in.";
-        throw refuse("FIELD_INVALID", text, { subject: "operator" });
+        throw invalidField("operator", "is a machine and cannot sign in.");
       }
       const person = await findOrInsertPerson(em, operator.email!, operator.name);
       const madeBy = call.caller.operatorId === operator.id ? null : describeActor(call);

@@ -2,7 +2,7 @@ import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
 import { lockAndLoad } from "../../db/lock-and-load.ts";
-import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { invalidField, type Refusal, refuse } from "../../domain/refusal.ts";
 import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
 import type { Change } from "../audit/audit-entry.entity.ts";
 import { recordChange } from "../audit/record-change.ts";
@@ -103,7 +103,7 @@ export async function assertEmailFree(tx: EntityManager, email: string, except?:
 }
 
 export function emailMissingError(): Refusal {
-  return refuse("FIELD_INVALID", "email is required for a person.", { subject: "email" });
+  return invalidField("email", "is required for a person.");
 }
 
 export const kindOf = compileEnumName<OperatorKindName>(OperatorKindSchema);

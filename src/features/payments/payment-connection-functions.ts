@@ -3,7 +3,7 @@ import type { PaymentConnectionService } from "../../../gen/shipments/v1/payment
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Mode } from "../../domain/mode.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField, refuse } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { aroundTransaction, type ServiceFunctions } from "../../pipeline/rpc.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
@@ -67,7 +67,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<typeof PaymentConnec
     const { restrictedKey: ownKey, webhookSecret } = request;
     const fault = online.keyFault(ownKey, mode);
     if (fault !== undefined) {
-      throw refuse("FIELD_INVALID", `restricted_key ${fault}`, { subject: "restricted_key" });
+      throw invalidField("restricted_key", fault);
     }
     if (secretSeal.keyId === undefined) {
       throw notConfigured("The platform cannot store account keys because SECRETS_KEYS is not set.");

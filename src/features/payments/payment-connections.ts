@@ -5,7 +5,7 @@ import {
   type PaymentConnection as PaymentConnectionMessage,
 } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { refuse, unavailable } from "../../domain/refusal.ts";
+import { invalidField, refuse, unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import { PROVIDER_LIMITS, type RateLimit, type Verdict } from "../../domain/rate-limit.ts";
 import { compileToMessage } from "../../json/records.ts";
@@ -189,7 +189,5 @@ export function parseRedirectUrl(named: string, field: string): string {
   const url = URL.canParse(named) ? new URL(named) : undefined;
   const isLocal = url?.protocol === "http:" && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
   if (url !== undefined && (url.protocol === "https:" || isLocal)) return url.href;
-  throw refuse("FIELD_INVALID", `${field} must be a URL such as https://example.org/done.`, {
-    subject: field,
-  });
+  throw invalidField(field, "must be a URL such as https://example.org/done.");
 }

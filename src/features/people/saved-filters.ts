@@ -9,7 +9,7 @@ import { isUniqueViolation } from "../../db/database-error.ts";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_SAVED_FILTERS } from "../../domain/limits.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField, refuse } from "../../domain/refusal.ts";
 import type { MemberRole } from "../../domain/roles.ts";
 import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
@@ -115,8 +115,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
  */
 function assertMayShare(role: MemberRole): void {
   if (role !== "viewer") return;
-  const text = "shared requires the role member in the workspace. Your role is viewer.";
-  throw refuse("FIELD_INVALID", text, { subject: "shared" });
+  throw invalidField("shared", "requires the role member in the workspace. Your role is viewer.");
 }
 
 /**

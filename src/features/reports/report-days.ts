@@ -1,4 +1,4 @@
-import { refuseAny, type Violation } from "../../domain/refusal.ts";
+import { fieldViolation, refuseAny, type Violation } from "../../domain/refusal.ts";
 
 export interface ReportDays {
   readonly timeZone: string;
@@ -32,7 +32,7 @@ export function parseReportDays(requested: RequestedDays, now: Date, timeZone: s
     if (text === undefined) return orElse;
     const day = dayOf(text);
     if (day === undefined) {
-      violations.push(fieldViolation(field, "must be a calendar date, such as 2026-11-01"));
+      violations.push(fieldViolation(field, "must be a calendar date, such as 2026-11-01."));
     }
     return day ?? orElse;
   };
@@ -41,10 +41,10 @@ export function parseReportDays(requested: RequestedDays, now: Date, timeZone: s
   const from = parse("from_date", requested.fromDate, to.subtract({ days: DEFAULT_DAYS - 1 }));
   const count = from.until(to).days + 1;
   if (violations.length === 0 && count < 1) {
-    violations.push(fieldViolation("from_date", "must not be after to_date"));
+    violations.push(fieldViolation("from_date", "must not be after to_date."));
   }
   if (violations.length === 0 && count > MAX_DAYS) {
-    violations.push(fieldViolation("from_date", `must be at most ${MAX_DAYS - 1} days before to_date`));
+    violations.push(fieldViolation("from_date", `must be at most ${MAX_DAYS - 1} days before to_date.`));
   }
   refuseAny(violations.toReversed());
   const days = Array.from({ length: count + 1 }, (_, i) => from.add({ days: i }));
@@ -62,8 +62,4 @@ function dayOf(text: string): Temporal.PlainDate | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-function fieldViolation(subject: string, text: string): Violation {
-  return { reason: "FIELD_INVALID", subject, text: `${subject} ${text}.` };
 }

@@ -6,7 +6,7 @@ import type { Outcome } from "../../db/group-commit.ts";
 import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { MAX_SIMULATIONS } from "../../domain/limits.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField, refuse } from "../../domain/refusal.ts";
 import { nextStep, type Scenario } from "../../domain/shipment/simulation.ts";
 import { compileEnumName } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -24,9 +24,7 @@ interface Simulated {
 /** @throws Refusal FIELD_INVALID if a live booking requests a simulation */
 export function assertMaySimulate({ simulation }: CreateShipmentRequest, { caller }: Call): void {
   if (simulation === undefined || caller.test) return;
-  throw refuse("FIELD_INVALID", "simulation requires a test key, which begins with shp_test_. Omit it.", {
-    subject: "simulation",
-  });
+  throw invalidField("simulation", "requires a test key, which begins with shp_test_. Omit it.");
 }
 
 const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where workspace_id = $1";

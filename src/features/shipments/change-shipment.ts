@@ -4,7 +4,7 @@ import type { CreateGroup, GroupOptions, Outcome } from "../../db/group-commit.t
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { toInstantMs } from "../../domain/instant.ts";
-import { Refusal, refuse } from "../../domain/refusal.ts";
+import { invalidField, Refusal, refuse } from "../../domain/refusal.ts";
 import { progressFrom } from "../../domain/shipment/delivery-progress.ts";
 import { isVerified } from "../../domain/shipment/delivery-proof.ts";
 import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
@@ -258,7 +258,7 @@ function timeOfAct({ request, call }: Change, { createdAt }: ShipmentRow, now: (
   if (occurredMs >= at.getTime() - MAX_ACT_AGE_MS) {
     return new Date(Math.min(at.getTime(), Math.max(occurredMs, createdAt.getTime())));
   }
-  throw refuse("FIELD_INVALID", "occurred_at must be within the last 30 days.", { subject: "occurred_at" });
+  throw invalidField("occurred_at", "must be within the last 30 days.");
 }
 
 function sendAuditEntry(tx: Transaction, { by, before, row }: MadeChange): void {

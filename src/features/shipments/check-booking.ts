@@ -21,7 +21,7 @@ import { decideRoute } from "../../domain/pricing/windows.ts";
 import type { Span } from "../../domain/schedule/calendar.ts";
 import type { Ends } from "../../domain/route-ends.ts";
 import { NO_WINDOWS, type WindowsDecision } from "../../domain/schedule/decide-windows.ts";
-import { fixedViolation, Refusal, refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
+import { fixedViolation, invalidField, Refusal, refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
 import type { Booking, BookingFacts, PriceFacts } from "./booking-facts.ts";
@@ -190,9 +190,7 @@ export function mergeMetadata(current: Metadata, changes: Metadata): Metadata {
     else merged.set(key, value);
   }
   if (merged.size > MAX_METADATA_KEYS) {
-    throw refuse("FIELD_INVALID", `metadata must have at most ${MAX_METADATA_KEYS} keys.`, {
-      subject: "metadata",
-    });
+    throw invalidField("metadata", `must have at most ${MAX_METADATA_KEYS} keys.`);
   }
   return Object.fromEntries(merged);
 }

@@ -11,7 +11,7 @@ import {
   type CoveredQuote,
   type Route,
 } from "../../domain/pricing/pricing.ts";
-import { Refusal, refuse } from "../../domain/refusal.ts";
+import { invalidField, Refusal } from "../../domain/refusal.ts";
 import { type Calendar, dayNumberOf } from "../../domain/schedule/calendar.ts";
 import { type Remaining, remainingOf, unitOf } from "../../domain/schedule/slot-load.ts";
 import { listSlots, type DecidedSlot } from "../../domain/schedule/slots.ts";
@@ -91,9 +91,7 @@ function givenDay(date: string): number {
   const number = dayNumberOf(date);
   const isDate = new Date(number * 86_400_000).toISOString().startsWith(date);
   if (isDate) return number;
-  throw refuse("FIELD_INVALID", "from_date must be an existing date.", {
-    subject: "from_date",
-  });
+  throw invalidField("from_date", "must be an existing date.");
 }
 
 /** Maximum remaining capacity that is shown. */

@@ -1,7 +1,7 @@
 import type { CustomerService, MergeCustomersRequestValid } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
+import { invalidField, Refusal, refuse, unavailable } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { aroundTransaction, type ServiceFunctions } from "../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
@@ -41,7 +41,7 @@ export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransactio
   async (request, call, { now }, transact) => {
     const { workspaceId } = call.caller;
     if (request.customer === request.from) {
-      throw refuse("FIELD_INVALID", "from must be another customer.", { subject: "from" });
+      throw invalidField("from", "must be another customer.");
     }
     return tryAgain(() =>
       transact(async (deps) => {
@@ -105,7 +105,7 @@ async function findMerged(tx: EntityManager, workspace: number, from: bigint) {
     return await findCustomer(tx, workspace, from);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    throw refuse("FIELD_INVALID", "from is not a customer of the workspace.", { subject: "from" });
+    throw invalidField("from", "is not a customer of the workspace.");
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type RecordProofRequest,
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField, refuse } from "../../domain/refusal.ts";
 import { stateError } from "../../domain/shipment/shipment-state.ts";
 import { type AttemptReason, NO_PROGRESS } from "../../domain/shipment/delivery-progress.ts";
 import { type DeliveryProof, MAX_WRONG_PINS, NO_PROOF } from "../../domain/shipment/delivery-proof.ts";
@@ -91,7 +91,7 @@ async function cleaned(
 ): Promise<Pictures> {
   if (bytes === undefined) return {};
   const { picture, error } = await clean(bytes);
-  if (error !== undefined) throw refuse("FIELD_INVALID", `${subject} ${error}.`, { subject });
+  if (error !== undefined) throw invalidField(subject, `${error}.`);
   return { [subject]: picture };
 }
 
@@ -110,14 +110,13 @@ function recordProof(
     ...(pin && { pinVerified: true }),
   };
   if (Object.keys(recorded).length === 0) {
-    const text = "photo is missing. Record a photo, signature, pin, received_by or note.";
-    throw refuse("FIELD_INVALID", text, { subject: "photo" });
+    throw invalidField("photo", "is missing. Record a photo, signature, pin, received_by or note.");
   }
   const proven = prove(row, recorded, at);
   if (pin === undefined) return { row: proven, made: pictures };
   const { verification } = row;
   if (verification?.by !== "pin") {
-    throw refuse("FIELD_INVALID", "pin is not required. Omit it.", { subject: "pin" });
+    throw invalidField("pin", "is not required. Omit it.");
   }
   const { wrongPins: before = 0, lastWrongPin } = row.progress ?? NO_PROGRESS;
   if (before < MAX_WRONG_PINS && pin === verification.pin) return { row: proven, made: pictures };
@@ -147,7 +146,7 @@ function recordAttempt(
   const reason = reasonOf(number)!;
   const note = given || null;
   if (reason === "other" && note === null) {
-    throw refuse("FIELD_INVALID", "note is required when the reason is other.", { subject: "note" });
+    throw invalidField("note", "is required when the reason is other.");
   }
   const attempts = row.progress?.attempts ?? [];
   const isKnown = attempts.some((known) => known.reason === reason && known.atMs === at.getTime());

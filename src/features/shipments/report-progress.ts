@@ -3,7 +3,7 @@ import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { DeliveryStageSchema } from "../../../gen/shipments/v1/courier_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField } from "../../domain/refusal.ts";
 import type { End } from "../../domain/route-ends.ts";
 import {
   type Attempt,
@@ -34,8 +34,7 @@ const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff
 export const PROGRESS_CHANGES = {
   reportProgress: changeBy(method.reportProgress, (row, { stage, pickupEta, dropoffEta }, at) => {
     if ((stage ?? pickupEta ?? dropoffEta) === undefined) {
-      const text = "stage is missing. Report stage, pickup_eta or dropoff_eta.";
-      throw refuse("FIELD_INVALID", text, { subject: "stage" });
+      throw invalidField("stage", "is missing. Report stage, pickup_eta or dropoff_eta.");
     }
     const isOnItsWay = row.status === "in_transit";
     const etas = {
@@ -56,7 +55,7 @@ const MAX_ETA_MS = 366 * 24 * 60 * 60_000;
 function etaMsOf(subject: string, { seconds }: Timestamp, at: Date): number {
   const etaMs = Number(seconds) * 1_000;
   if (Math.abs(etaMs - at.getTime()) <= MAX_ETA_MS) return etaMs;
-  throw refuse("FIELD_INVALID", `${subject} must be within a year of now.`, { subject });
+  throw invalidField(subject, "must be within a year of now.");
 }
 
 /**

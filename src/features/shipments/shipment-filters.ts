@@ -4,7 +4,7 @@ import type {
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { readRecordId } from "../../db/columns.ts";
 import { isoTime, toCreationRange } from "../../domain/instant.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField } from "../../domain/refusal.ts";
 import { STATES, type ShipmentState } from "../../domain/shipment/shipment-state.ts";
 import { paymentStatusOf, statusOf } from "./shipment-message.ts";
 import { COURIER_KEY, FAILED, indexPredicate, type ListIndex, UNASSIGNED } from "./shipment.entity.ts";
@@ -41,12 +41,10 @@ export function readShipmentFilters(workspace: number, request: FilterRequest) {
     unassigned: request.unassigned || undefined,
   };
   if (filters.failed && (filters.status ?? filters.paymentStatus) !== undefined) {
-    const text = "failed matches shipments of any status. Omit status and payment_status.";
-    throw refuse("FIELD_INVALID", text, { subject: "failed" });
+    throw invalidField("failed", "matches shipments of any status. Omit status and payment_status.");
   }
   if (filters.unassigned && filters.courierId !== undefined) {
-    const text = "unassigned finds shipments without a courier. Omit courier_id.";
-    throw refuse("FIELD_INVALID", text, { subject: "unassigned" });
+    throw invalidField("unassigned", "finds shipments without a courier. Omit courier_id.");
   }
   return filters;
 }

@@ -1,6 +1,6 @@
 import type { ListShipmentsRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { isoTime, toInstantMs } from "../../domain/instant.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField, refuse } from "../../domain/refusal.ts";
 import { isDue, type ShipmentState } from "../../domain/shipment/shipment-state.ts";
 import type { ShipmentFilters } from "./shipment-filters.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -64,8 +64,7 @@ export function readShipmentOrder(
   const name = orderBy === USUAL ? undefined : orderBy || undefined;
   if ((pickupFrom ?? pickupBefore) !== undefined && field !== "pickup_window") {
     const subject = pickupFrom === undefined ? "pickup_before" : "pickup_from";
-    const text = `${subject} requires order_by pickup_window or pickup_window desc.`;
-    throw refuse("FIELD_INVALID", text, { subject });
+    throw invalidField(subject, "requires order_by pickup_window or pickup_window desc.");
   }
   const order = { name, descends: direction === "desc", range: rangeOf(request) };
   if (key === undefined) return order;
@@ -82,8 +81,7 @@ function rangeOf({ pickupFrom, pickupBefore }: OrderRequest): ShipmentOrder["ran
   const fromMs = toInstantMs(pickupFrom, Math.ceil);
   const beforeMs = toInstantMs(pickupBefore, Math.ceil);
   if (beforeMs! <= fromMs!) {
-    const text = "pickup_before must be later than pickup_from.";
-    throw refuse("FIELD_INVALID", text, { subject: "pickup_before" });
+    throw invalidField("pickup_before", "must be later than pickup_from.");
   }
   const range = [
     ...(fromMs === undefined ? [] : [[">=", isoTime(fromMs)] as const]),

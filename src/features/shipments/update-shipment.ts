@@ -9,7 +9,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { quote, routeOf, withWindowFee, zoneOf, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.ts";
-import { assertEtag, type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
+import { assertEtag, invalidField, type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
 import { type End, ENDS } from "../../domain/route-ends.ts";
 import type { WindowsDecision } from "../../domain/schedule/decide-windows.ts";
 import { requiredVerification } from "../../domain/shipment/delivery-details.ts";
@@ -242,9 +242,7 @@ function changedCustomer(
 ): CustomerRow {
   if (request.customerId === undefined) return row.customer;
   if (customer !== null) return customer;
-  throw refuse("FIELD_INVALID", "customer_id is not a customer of the workspace.", {
-    subject: "customer_id",
-  });
+  throw invalidField("customer_id", "is not a customer of the workspace.");
 }
 
 function changedVerification(row: ShipmentRow, request: UpdateShipmentRequestValid) {

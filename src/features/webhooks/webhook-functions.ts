@@ -5,7 +5,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_WEBHOOKS } from "../../domain/limits.ts";
 import { createId } from "../../domain/secret-key.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField, refuse } from "../../domain/refusal.ts";
 import { webhookUrlError } from "../../domain/webhook/webhook-address.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
 import { createWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
@@ -167,7 +167,7 @@ async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise
 /** Validates and normalizes a URL, so that the displayed URL is the one that receives events. */
 function toStoredUrl(url: string, { allowLoopbackHttp }: WebhookDeps): string {
   const error = webhookUrlError(url, allowLoopbackHttp);
-  if (error !== undefined) throw refuse("FIELD_INVALID", `url ${error}.`, { subject: "url" });
+  if (error !== undefined) throw invalidField("url", `${error}.`);
   return new URL(url).href;
 }
 

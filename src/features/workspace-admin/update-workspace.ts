@@ -5,7 +5,7 @@ import type {
   UpdateWorkspaceRequest,
   UpdateWorkspaceResponseSchema,
 } from "../../../gen/shipments/v1/workspace_service_pb.js";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField } from "../../domain/refusal.ts";
 import { cleanPng } from "../../domain/shipment/clean-png.ts";
 import { createTrackingKey } from "../../domain/shipment/tracking-link.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -60,8 +60,7 @@ async function parseLogo(bytes: Uint8Array): Promise<Buffer | null> {
   if (bytes.length === 0) return null;
   const { picture, error } = await cleanPng(bytes);
   if (picture !== undefined && picture.length <= MAX_LOGO_BYTES) return picture;
-  const text = `tracking_logo ${error ?? "must be at most 16 KiB"}.`;
-  throw refuse("FIELD_INVALID", text, { subject: "tracking_logo" });
+  throw invalidField("tracking_logo", `${error ?? "must be at most 16 KiB"}.`);
 }
 
 /** Settings that are cached with the workspace's keys. */

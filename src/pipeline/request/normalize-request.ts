@@ -6,7 +6,7 @@ import { decimals } from "../../../gen/shipments/v1/options_pb.js";
 import { mapKey } from "../../domain/clip.ts";
 import { hasValidLocalPart, withAsciiDomain } from "../../domain/email.ts";
 import { roundHalfUp } from "../../domain/pricing/money.ts";
-import type { Violation } from "../../domain/refusal.ts";
+import { fieldViolation, type Violation } from "../../domain/refusal.ts";
 import { upperCaseReference } from "../../domain/shipment/shipment-reference.ts";
 
 /** Normalizes text and numbers of a request in place. Returns violations for invalid text and times. */
@@ -118,11 +118,7 @@ function checkTimestamp(localName: string, name: string): NormalizeField {
     const text = isInYears
       ? `must have nanos from 0 to 999,999,999; they are ${nanos}`
       : "must be a time from year 0001 to 9999";
-    violations.push({
-      reason: "FIELD_INVALID",
-      subject: path + name,
-      text: `${path}${name} ${text}.`,
-    });
+    violations.push(fieldViolation(path + name, `${text}.`));
   };
 }
 
@@ -186,7 +182,7 @@ function normalizeMap(localName: string, name: string): NormalizeField {
 }
 
 function invalidKey(at: string, problem: string): Violation {
-  return { reason: "FIELD_INVALID", subject: at, text: `${at} ${problem}. Use another key.` };
+  return fieldViolation(at, `${problem}. Use another key.`);
 }
 
 /** Fields that contain references of shipments. `subject` can also contain a webhook id. */
@@ -216,7 +212,7 @@ function isEmail(field: DescField): boolean {
 function normalizeEmail(text: string, path: string, violations: Violation[]): string {
   const email = withAsciiDomain(normalizeText(text, path, violations));
   if (!hasValidLocalPart(email)) {
-    violations.push({ reason: "FIELD_INVALID", subject: path, text: `${path} ${LOCAL_PART}.` });
+    violations.push(fieldViolation(path, `${LOCAL_PART}.`));
   }
   return email;
 }
@@ -233,11 +229,7 @@ function normalizeText(text: string, path: string, violations: Violation[]): str
  */
 function composeText(text: string, path: string, violations: Violation[]): string {
   if (text.includes("\0") || !text.isWellFormed()) {
-    violations.push({
-      reason: "FIELD_INVALID",
-      subject: path,
-      text: `${path} must be valid Unicode text without NUL characters.`,
-    });
+    violations.push(fieldViolation(path, "must be valid Unicode text without NUL characters."));
   }
   // Latin-1 text is always in NFC.
   return BEYOND_LATIN_1.test(text) ? text.replace(DIRECTION_CHANGES, "").normalize("NFC") : text;

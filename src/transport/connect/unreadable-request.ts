@@ -1,6 +1,6 @@
 import { isFieldError } from "@bufbuild/protobuf/reflect";
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { refuse, Refusal } from "../../domain/refusal.ts";
+import { invalidField, Refusal, refuse } from "../../domain/refusal.ts";
 
 /**
  * Returns the refusal for an error that Connect raised while reading a request: the request is too
@@ -40,5 +40,5 @@ function mistypedField(error: unknown): Refusal | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!isFieldError(cause)) return undefined;
   const { name } = cause.field();
-  return refuse("FIELD_INVALID", `${name} is of the wrong type.`, { subject: name });
+  return invalidField(name, "is of the wrong type.");
 }

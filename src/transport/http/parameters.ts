@@ -1,6 +1,6 @@
 import { ScalarType, type DescField } from "@bufbuild/protobuf";
 import { shownName } from "../../domain/clip.ts";
-import type { Violation } from "../../domain/refusal.ts";
+import { fieldViolation, type Violation } from "../../domain/refusal.ts";
 
 /** Matches a number as in RFC 8259, section 6. */
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
@@ -47,18 +47,14 @@ export function compileDecodeParameters(
       } else if (Array.isArray(json[name])) json[name].push(value);
       else json[name] = [value];
     }
-    for (const name of twice) refused.push(invalid(name, `${name} must be given only once.`));
+    for (const name of twice) refused.push(fieldViolation(name, "must be given only once."));
     return json;
   };
 }
 
 function unknownParameter(name: string, known: string): Violation {
   const subject = shownName(name);
-  return invalid(subject, `${subject} is not a query parameter of this call, which takes ${known}.`);
-}
-
-function invalid(subject: string, text: string): Violation {
-  return { reason: "FIELD_INVALID", subject, text };
+  return fieldViolation(subject, `is not a query parameter of this call, which takes ${known}.`);
 }
 
 function readText(field: DescField, text: string): unknown {

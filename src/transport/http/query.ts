@@ -1,5 +1,5 @@
 import { shownName } from "../../domain/clip.ts";
-import type { Violation } from "../../domain/refusal.ts";
+import { fieldViolation, type Violation } from "../../domain/refusal.ts";
 
 /**
  * Returns the parameters of a query, which is percent-encoded UTF-8 with `+` for spaces. `URLSearchParams` is
@@ -19,7 +19,7 @@ export function readQuery(query: string, refused: Violation[]): [name: string, t
     const problem = /%(?![0-9a-f]{2})/i.test(parameter)
       ? "has a % that is not followed by two hexadecimal digits. Write % as %25."
       : "is not UTF-8. Percent-encode its UTF-8 bytes.";
-    refused.push({ reason: "FIELD_INVALID", subject, text: `${subject} ${problem}` });
+    refused.push(fieldViolation(subject, problem));
     return [];
   });
 }

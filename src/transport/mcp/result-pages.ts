@@ -1,5 +1,5 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
-import { refuse } from "../../domain/refusal.ts";
+import { invalidField } from "../../domain/refusal.ts";
 import { type JsonObject, MAX_RESULT_BYTES, sizeOf } from "./tool-result.ts";
 
 export type Paging =
@@ -56,8 +56,7 @@ export function pageOf(response: JsonObject, lists: readonly string[], token: un
 function firstOf(token: unknown): number {
   if (token === undefined) return 0;
   if (typeof token === "string" && /^[1-9]\d{0,5}$/.test(token)) return Number(token);
-  const text = "page_token must be the next_page_token of a result for the same arguments.";
-  throw refuse("FIELD_INVALID", text, { subject: "page_token" });
+  throw invalidField("page_token", "must be the next_page_token of a result for the same arguments.");
 }
 
 /** Describes how to continue, and how many requested items did not fit on this page. */

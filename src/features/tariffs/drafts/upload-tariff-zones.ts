@@ -7,7 +7,7 @@ import {
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { MAX_ZONES_BYTES } from "../../../domain/limits.ts";
-import { assertEtag, refuse } from "../../../domain/refusal.ts";
+import { assertEtag, invalidField } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
@@ -60,12 +60,10 @@ async function withDigest(request: UploadTariffZonesRequest): Promise<UploadTari
 function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequest): number {
   const offset = Number(request.offset ?? 0n);
   if (offset !== 0 && offset !== zonesBytes) {
-    const text = `offset must be 0 to start over, or ${zonesBytes}, the number of bytes uploaded so far.`;
-    throw refuse("FIELD_INVALID", text, { subject: "offset" });
+    throw invalidField("offset", `must be 0 to start over, or ${zonesBytes}, the number of bytes uploaded so far.`);
   }
   if (offset + request.data.length > MAX_ZONES_BYTES) {
-    const text = `data must be at most ${MAX_ZONES_BYTES} bytes in total, including earlier uploads.`;
-    throw refuse("FIELD_INVALID", text, { subject: "data" });
+    throw invalidField("data", `must be at most ${MAX_ZONES_BYTES} bytes in total, including earlier uploads.`);
   }
   return offset;
 }
