@@ -8,7 +8,6 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
  */
 export const ApiKey = defineEntity({
   name: "ApiKey",
-  tableName: "api_key",
   properties: {
     hash: p.text().primary(),
     workspace: () => p.manyToOne(Workspace).mapToPk().index("api_key_of_workspace"),

@@ -16,7 +16,6 @@ export interface Change {
  */
 export const AuditEntry = defineEntity({
   name: "AuditEntry",
-  tableName: "audit_entry",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     createdAt: p.datetime(3),

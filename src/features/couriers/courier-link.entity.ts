@@ -9,7 +9,6 @@ import { CourierProfile } from "./courier.entity.ts";
  */
 export const CourierLink = defineEntity({
   name: "CourierLink",
-  tableName: "courier_link",
   primaryKeys: ["workspace", "id"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
@@ -57,7 +56,6 @@ export type CourierLink = InferEntity<typeof CourierLink>;
 /** A courier's device. Only the SHA-256 of its token is stored. It ends together with its link. */
 export const CourierSession = defineEntity({
   name: "CourierSession",
-  tableName: "courier_session",
   primaryKeys: ["workspace", "hash"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

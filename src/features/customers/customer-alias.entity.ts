@@ -8,7 +8,6 @@ import { Customer, customerJson } from "./customer.entity.ts";
  */
 export const CustomerAlias = defineEntity({
   name: "CustomerAlias",
-  tableName: "customer_alias",
   primaryKeys: ["workspace", "id"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

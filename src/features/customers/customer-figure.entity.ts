@@ -12,7 +12,6 @@ export const LAST_BOOKED_AT = "last_booked_at";
  */
 export const CustomerFigure = defineEntity({
   name: "CustomerFigure",
-  tableName: "customer_figure",
   primaryKeys: ["workspace", "customer", "name"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -52,7 +52,6 @@ export interface StoredAddress {
 /** A person to whom a workspace ships. Unique by workspace, name and email, ignoring the case of the email. */
 export const Customer = defineEntity({
   name: "Customer",
-  tableName: "customer",
   primaryKeys: ["workspace", "id"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -10,7 +10,6 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
  */
 export const Event = defineEntity({
   name: "Event",
-  tableName: "event",
   primaryKeys: ["workspace", "subject", "number"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -8,7 +8,6 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
  */
 export const Feed = defineEntity({
   name: "Feed",
-  tableName: "feed",
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     /** Position of the newest event. 0 if there is none. */

@@ -3,7 +3,6 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 /** Like `StoredResponse`, for calls by operators. */
 export const OperatorStoredResponse = defineEntity({
   name: "OperatorStoredResponse",
-  tableName: "operator_stored_response",
   primaryKeys: ["operator", "key"],
   properties: {
     operator: p.bigint("number").primary(),

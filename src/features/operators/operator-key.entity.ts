@@ -4,7 +4,6 @@ import { Operator } from "./operator.entity.ts";
 /** A secret key of an operator, stored like workspace keys. */
 export const OperatorKey = defineEntity({
   name: "OperatorKey",
-  tableName: "operator_key",
   properties: {
     hash: p.text().primary(),
     operator: () => p.manyToOne(Operator).mapToPk().index("operator_key_of_operator"),

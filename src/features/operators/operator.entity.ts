@@ -6,7 +6,6 @@ export type OperatorKindName = "person" | "machine";
 /** A person or machine that administers the platform. Never deleted, because the audit log refers to it. */
 export const Operator = defineEntity({
   name: "Operator",
-  tableName: "operator",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     name: p.text(),

@@ -6,7 +6,6 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 /** Payment of a shipment, which has at most one. Never deleted. Amounts are in minor units. */
 export const Payment = defineEntity({
   name: "Payment",
-  tableName: "payment",
   primaryKeys: ["workspace", "shipment"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

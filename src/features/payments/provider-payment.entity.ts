@@ -15,7 +15,6 @@ export type CheckoutState = "wanted" | "open" | "closed";
  */
 export const ProviderPayment = defineEntity({
   name: "ProviderPayment",
-  tableName: "provider_payment",
   primaryKeys: ["workspace", "shipment"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),

@@ -14,7 +14,6 @@ const MAIL_STATES = ["asked", ...QUEUED_STATES] as const;
  */
 export const Mail = defineEntity({
   name: "Mail",
-  tableName: "mail",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     kind: p.text().$type<MailKind>(),

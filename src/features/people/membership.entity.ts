@@ -6,7 +6,6 @@ import { Person } from "./person.entity.ts";
 /** Membership of a person in a workspace, with the personal data that the workspace may see. */
 export const Membership = defineEntity({
   name: "Membership",
-  tableName: "membership",
   primaryKeys: ["workspace", "person"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -3,7 +3,6 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 /** A person who can sign in. Never deleted, so that their recorded actions still show their name. */
 export const Person = defineEntity({
   name: "Person",
-  tableName: "person",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     email: p.text(),

@@ -5,7 +5,6 @@ import { Person } from "./person.entity.ts";
 /** A person's named view of a workspace's shipment list. */
 export const SavedFilter = defineEntity({
   name: "SavedFilter",
-  tableName: "saved_filter",
   properties: {
     id: p.bigint("number").autoincrement().primary(),
     workspace: () => p.manyToOne(Workspace).mapToPk().deleteRule("cascade"),

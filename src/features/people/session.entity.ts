@@ -5,7 +5,6 @@ import { Person } from "./person.entity.ts";
 /** A browser session of a signed-in person. Only the SHA-256 of its token is stored. */
 export const Session = defineEntity({
   name: "Session",
-  tableName: "session",
   properties: {
     hash: p.text().primary(),
     /** Public id, separate from the secret token. */

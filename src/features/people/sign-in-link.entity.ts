@@ -5,7 +5,6 @@ import { Person } from "./person.entity.ts";
 /** A single-use sign-in link. Only the SHA-256 of its token is stored. */
 export const SignInLink = defineEntity({
   name: "SignInLink",
-  tableName: "sign_in_link",
   properties: {
     hash: p.text().primary(),
     person: () => p.manyToOne(Person).mapToPk().index("sign_in_link_of_person"),
@@ -29,7 +28,6 @@ export type SignInLink = InferEntity<typeof SignInLink>;
 /** A used attempt to sign in with an identity provider, or a failed attempt to verify a recipient. Prevents reuse. */
 export const SpentAttempt = defineEntity({
   name: "SpentAttempt",
-  tableName: "spent_attempt",
   properties: {
     /** SHA-256 of the attempt's `state` parameter, or of another unique value. */
     hash: p.text().primary(),

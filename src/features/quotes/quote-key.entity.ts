@@ -3,7 +3,6 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 /** A key that seals the quotes of all workspaces. See `createQuoteKeys`. */
 export const QuoteKey = defineEntity({
   name: "QuoteKey",
-  tableName: "quote_key",
   properties: {
     /** Sequential number, which is part of every quote id. */
     id: p.integer().primary().autoincrement(false),

@@ -12,7 +12,6 @@ import { OPENS_HOURS } from "./quote-keys.ts";
  */
 export const UsedQuote = defineEntity({
   name: "UsedQuote",
-  tableName: "used_quote",
   primaryKeys: ["workspace", "quoteId"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

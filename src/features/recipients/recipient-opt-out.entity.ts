@@ -8,7 +8,6 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 /** An email address that unsubscribed from a workspace's recipient emails. */
 export const RecipientOptOut = defineEntity({
   name: "RecipientOptOut",
-  tableName: "recipient_opt_out",
   primaryKeys: ["workspace", "emailHash"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),

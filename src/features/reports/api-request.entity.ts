@@ -6,7 +6,6 @@ export type RequestOutcome = "succeeded" | "refused" | "failed";
 /** A workspace's request that was a write or failed. Kept for 7 days, up to about 10,000 per workspace. */
 export const ApiRequest = defineEntity({
   name: "ApiRequest",
-  tableName: "api_request",
   primaryKeys: ["workspace", "id"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -13,7 +13,6 @@ type BookedHour = readonly [...figures: number[], kind: number, name: string | n
  */
 export const BookingDay = defineEntity({
   name: "BookingDay",
-  tableName: "booking_day",
   primaryKeys: ["workspace", "date", "currency"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

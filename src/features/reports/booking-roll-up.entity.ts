@@ -4,7 +4,6 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 /** Progress of counting a workspace's bookings in `BookingDay`. The counting process locks the row. */
 export const BookingRollUp = defineEntity({
   name: "BookingRollUp",
-  tableName: "booking_roll_up",
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     /** Feed position up to which events are processed. */

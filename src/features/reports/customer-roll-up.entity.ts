@@ -8,7 +8,6 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
  */
 export const CustomerRollUp = defineEntity({
   name: "CustomerRollUp",
-  tableName: "customer_roll_up",
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     /** Feed position up to which events are processed. */

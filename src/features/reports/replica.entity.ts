@@ -10,7 +10,6 @@ import { runStatement } from "../../db/statement.ts";
  */
 export const Replica = defineEntity({
   name: "Replica",
-  tableName: "replica",
   properties: {
     id: p.uuid().primary(),
     hostName: p.text(),

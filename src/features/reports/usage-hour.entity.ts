@@ -13,7 +13,6 @@ export type UsageClass = (typeof USAGE_CLASSES)[number];
 /** Number of calls by a workspace in an hour, for one class. Kept for 100 days. */
 export const UsageHour = defineEntity({
   name: "UsageHour",
-  tableName: "usage_hour",
   primaryKeys: ["workspace", "hour", "limitClass"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -5,7 +5,6 @@ import { ofShipment } from "./shipment.entity.ts";
 /** Last position of a shipment's courier. Has its own table, because a new position does not change the shipment. */
 export const CourierPlace = defineEntity({
   name: "CourierPlace",
-  tableName: "courier_place",
   primaryKeys: ["workspace", "shipment"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),

@@ -19,7 +19,6 @@ import { ofShipment } from "./shipment.entity.ts";
  */
 export const ProofPicture = defineEntity({
   name: "ProofPicture",
-  tableName: "proof_picture",
   primaryKeys: ["workspace", "shipment", "kind"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),

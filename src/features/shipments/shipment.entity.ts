@@ -171,7 +171,6 @@ function listIndex<Column extends string>(name: PartialListIndex, ...properties:
  */
 export const Shipment = defineEntity({
   name: "Shipment",
-  tableName: "shipment",
   primaryKeys: ["workspace", "reference"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

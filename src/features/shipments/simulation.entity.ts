@@ -6,7 +6,6 @@ import { ofShipment } from "./shipment.entity.ts";
 /** A scenario that is simulated for a test shipment. Deleted when complete. */
 export const Simulation = defineEntity({
   name: "Simulation",
-  tableName: "simulation",
   primaryKeys: ["workspace", "shipment"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),

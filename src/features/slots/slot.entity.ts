@@ -6,7 +6,6 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
  */
 export const Slot = defineEntity({
   name: "Slot",
-  tableName: "slot",
   checks: [
     { name: "slot_count_not_negative", expression: "shipments >= 0 and milligrams >= 0" },
     { name: "slot_capacity_not_negative", expression: "capacity >= 0" },
@@ -37,7 +36,6 @@ export type Slot = InferEntity<typeof Slot>;
  */
 export const SlotReservation = defineEntity({
   name: "SlotReservation",
-  tableName: "slot_reservation",
   primaryKeys: ["slot", "holder"],
   properties: {
     slot: () => p.manyToOne(Slot).mapToPk().primary().updateRule("no action").deleteRule("cascade"),

@@ -4,7 +4,6 @@ import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 
 export const WebhookAttempt = defineEntity({
   name: "WebhookAttempt",
-  tableName: "webhook_attempt",
   primaryKeys: ["workspace", "delivery", "number"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -10,7 +10,6 @@ export type DeliveryStatus = "pending" | "delivered" | "failed";
 /** Delivery of one event to one webhook, in one or more attempts. */
 export const WebhookDelivery = defineEntity({
   name: "WebhookDelivery",
-  tableName: "webhook_delivery",
   primaryKeys: ["workspace", "id"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -5,7 +5,6 @@ import { Webhook } from "./webhook.entity.ts";
 /** Lease of the process that sends a webhook's deliveries. Expires if the process dies. */
 export const WebhookLease = defineEntity({
   name: "WebhookLease",
-  tableName: "webhook_lease",
   primaryKeys: ["workspace", "webhook"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),

@@ -18,7 +18,6 @@ export interface WebhookSecret {
 
 export const Webhook = defineEntity({
   name: "Webhook",
-  tableName: "webhook",
   primaryKeys: ["workspace", "id"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

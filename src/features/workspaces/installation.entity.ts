@@ -5,7 +5,6 @@ import { runStatement } from "../../db/statement.ts";
 /** Identifies this database among the databases that share a provider account. A migration creates the only row. */
 export const Installation = defineEntity({
   name: "Installation",
-  tableName: "installation",
   properties: {
     id: p.text().primary(),
     /** HMAC key for recipients' opt-outs: 32 random bytes in base64url. Never changes. */

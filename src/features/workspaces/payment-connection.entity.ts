@@ -17,7 +17,6 @@ export const STOPPED = "state in ('restricted', 'revoked')";
 /** The payment provider to which a workspace is connected. There is no row if none is connected. */
 export const PaymentConnection = defineEntity({
   name: "PaymentConnection",
-  tableName: "payment_connection",
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     provider: p.text().$type<PaymentProviderName>(),

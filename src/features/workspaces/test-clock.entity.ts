@@ -4,7 +4,6 @@ import { Workspace } from "./workspace.entity.ts";
 /** Clock of a test twin. A twin without a row uses real time. */
 export const TestClock = defineEntity({
   name: "TestClock",
-  tableName: "test_clock",
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     /** Time at which the clock is frozen. null if it follows real time again. */

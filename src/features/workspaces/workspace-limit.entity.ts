@@ -6,7 +6,6 @@ import { Workspace } from "./workspace.entity.ts";
 /** A workspace's rate limit for one class of methods. The default applies if there is no row. */
 export const WorkspaceLimit = defineEntity({
   name: "WorkspaceLimit",
-  tableName: "workspace_limit",
   primaryKeys: ["workspace", "limitClass"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),

@@ -18,7 +18,6 @@ export const IS_LIVE = "not exists (select from workspace where id = workspace_i
  */
 export const Workspace = defineEntity({
   name: "Workspace",
-  tableName: "workspace",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     /** A twin uses the name of its live workspace. */

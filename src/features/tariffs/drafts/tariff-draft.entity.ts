@@ -3,7 +3,6 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 /** A tariff draft. Its zones are stored in `TariffDraftPiece`. */
 export const TariffDraft = defineEntity({
   name: "TariffDraft",
-  tableName: "tariff_draft",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     name: p.text(),

@@ -6,7 +6,6 @@ import { defineEntity, p, type InferEntity, type Opt } from "@mikro-orm/core";
  */
 export const TariffVersion = defineEntity({
   name: "TariffVersion",
-  tableName: "tariff_version",
   properties: {
     version: p.integer().primary().autoincrement(false),
     /** The published document. Stored as `json`, because `jsonb` does not preserve the key order. */
