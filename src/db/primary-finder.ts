@@ -18,24 +18,7 @@ interface PrimaryServer {
 }
 
 /** Finds the writable server among several, for all connections of this process. */
-export interface PrimaryFinder {
-  readonly target: ServerTarget;
-  /** URL of the first server, for settings that all servers share. */
-  readonly firstUrl: string;
-  /**
-   * Returns the known writable server. After that server was reported lost, returns the newest one that
-   * responds (see `newestPrimary`). If a server has several addresses, prefers the last used one, then
-   * the first. All servers are queried in parallel, once for all callers. A failure is cached for 0.1
-   * s. Settles within about a second. Closes connections to the previous server if it changed.
-   *
-   * @throws ConnectionError if no server is writable or the primary cannot be determined
-   */
-  find(): Promise<PrimaryServer>;
-  /** Registers a connection, which is closed if the primary changes before the connection ends. */
-  add(client: pg.Client, url: string): void;
-  /** Reports that a connection was lost or that the server is read-only. */
-  lost(url: string | undefined): void;
-}
+export type PrimaryFinder = ReturnType<typeof createFinder>;
 
 const finders = new Map<string, PrimaryFinder>();
 
@@ -48,7 +31,7 @@ export function primaryFinder(databaseUrl: string): PrimaryFinder | undefined {
   return finder;
 }
 
-function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFinder {
+function createFinder(urls: readonly string[], target: ServerTarget) {
   const clients = new Map<pg.Client, string>();
   let known: PrimaryServer | undefined;
   let last: ProbedServer | undefined;
@@ -73,13 +56,24 @@ function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFin
 
   return {
     target,
+    /** URL of the first server, for settings that all servers share. */
     firstUrl: urls[0]!,
+    /**
+     * Returns the known writable server. After that server was reported lost, returns the newest one that
+     * responds (see `newestPrimary`). If a server has several addresses, prefers the last used one, then
+     * the first. All servers are queried in parallel, once for all callers. A failure is cached for 0.1
+     * s. Settles within about a second. Closes connections to the previous server if it changed.
+     *
+     * @throws ConnectionError if no server is writable or the primary cannot be determined
+     */
     find: async () => known ?? finding ?? findOnce(),
-    add(client, url) {
+    /** Registers a connection, which is closed if the primary changes before the connection ends. */
+    add(client: pg.Client, url: string): void {
       clients.set(client, url);
       client.once("end", () => clients.delete(client));
     },
-    lost(url) {
+    /** Reports that a connection was lost or that the server is read-only. */
+    lost(url: string | undefined): void {
       if (known?.url === url) known = undefined;
     },
   };

@@ -1,19 +1,16 @@
 /** Concurrency limit. Waiters acquire permits in order. */
-export interface Semaphore {
-  acquire(): Promise<void>;
-  /** Releases one permit. Call it once for each resolved `acquire`. */
-  release(): void;
-}
+export type Semaphore = ReturnType<typeof createSemaphore>;
 
-export function createSemaphore(permits: number): Semaphore {
+export function createSemaphore(permits: number) {
   let free = permits;
   const waiting: (() => void)[] = [];
   return {
-    async acquire() {
+    async acquire(): Promise<void> {
       if (free > 0) free--;
       else await new Promise<void>((resolve) => waiting.push(resolve));
     },
-    release() {
+    /** Releases one permit. Call it once for each resolved `acquire`. */
+    release(): void {
       const next = waiting.shift();
       if (next === undefined) free++;
       else next();

@@ -1,22 +1,19 @@
 /** A flag that `notify` sets. `wait` waits for the flag and resets it. */
-export interface Waiter {
-  notify(): void;
-  /**
-   * Resolves to true once `notify` was called after the last wait, or to false after `ms` or when
-   * the signal aborts. Only one wait at a time is allowed.
-   */
-  wait(ms: number, signal?: AbortSignal): Promise<boolean>;
-}
+export type Waiter = ReturnType<typeof createWaiter>;
 
-export function createWaiter(): Waiter {
+export function createWaiter() {
   let notified = false;
   let stopWaiting: (() => void) | undefined;
   return {
-    notify() {
+    notify(): void {
       notified = true;
       stopWaiting?.();
     },
-    async wait(ms, signal) {
+    /**
+     * Resolves to true once `notify` was called after the last wait, or to false after `ms` or when
+     * the signal aborts. Only one wait at a time is allowed.
+     */
+    async wait(ms: number, signal?: AbortSignal): Promise<boolean> {
       if (!notified) await sleepUntil(ms, signal, (stop) => (stopWaiting = stop));
       const result = notified;
       notified = false;

@@ -6,20 +6,17 @@ const CACHE_MS = 1_000;
 const MAX_CACHED = 10_000;
 
 /** Cache of lookups for a second, so that changes take effect everywhere within a second. */
-export interface BriefCache<T> {
-  /** Returns the cached result for a key, or starts the lookup. */
-  find(key: string, find: () => Promise<T>): Promise<T>;
-  clear(): void;
-}
+export type BriefCache<T> = ReturnType<typeof createBriefCache<T>>;
 
 /**
  * Creates the cache. Results and refusals are cached for a second from the start of the lookup. lru-cache's
  * `fetchMethod` would count from the end of the lookup, and caches neither refusals nor misses.
  */
-export function createBriefCache<T>(): BriefCache<T> {
+export function createBriefCache<T>() {
   const cached = new LRUCache<string, Promise<T>>({ max: MAX_CACHED, ttl: CACHE_MS });
   return {
-    find(key, find) {
+    /** Returns the cached result for a key, or starts the lookup. */
+    find(key: string, find: () => Promise<T>): Promise<T> {
       const known = cached.get(key);
       if (known !== undefined) return known;
       const finding = find();

@@ -7,23 +7,18 @@ export interface TariffFault {
 }
 
 /** Collects errors in order, up to a limit. */
-export interface TariffFaults {
-  readonly list: readonly TariffFault[];
-  readonly limit: number;
-  /** Whether the limit is reached and validation can stop. */
-  readonly full: boolean;
-  add(path: string, text: string): void;
-}
+export type TariffFaults = ReturnType<typeof createTariffFaults>;
 
-export function createTariffFaults(limit: number): TariffFaults {
+export function createTariffFaults(limit: number) {
   const list: TariffFault[] = [];
   return {
     list,
     limit,
+    /** Whether the limit is reached and validation can stop. */
     get full() {
       return list.length >= limit;
     },
-    add(path, text) {
+    add(path: string, text: string): void {
       if (list.length < limit) list.push({ path, text });
     },
   };

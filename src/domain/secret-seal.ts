@@ -4,23 +4,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
  * Encrypts secrets for storage, so that a copy of the database does not reveal them. Without keys,
  * secrets are stored in plain text.
  */
-export interface SecretSeal {
-  /** Id of the encryption key. `undefined` without keys. */
-  readonly keyId: string | undefined;
-  /**
-   * Encrypts a secret for storage.
-   *
-   * @param context location of the secret, such as a table and row key. Decryption requires the same context
-   */
-  seal(secret: string, context: string): string;
-  /**
-   * Decrypts a stored secret. Returns a plain-text secret unchanged. Returns `undefined` if the key
-   * is missing, or if the secret was modified or encrypted for another context.
-   */
-  open(stored: string, context: string): string | undefined;
-  /** Whether a stored secret has the form that `seal` produces now, with the current key if any. */
-  isCurrent(stored: string): boolean;
-}
+export type SecretSeal = ReturnType<typeof createSecretSeal>;
 
 /*
  * An encrypted secret is
@@ -38,17 +22,27 @@ const TAG_LENGTH = 16;
 export const SEALING_KEY_LENGTH = 32;
 
 /** Creates a seal from keys of `SEALING_KEY_LENGTH` bytes. The first key encrypts, and all keys decrypt. */
-export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
+export function createSecretSeal(keys: readonly Uint8Array[]) {
   const byId = new Map(keys.map((key) => [idOf(key), key]));
   const [first] = byId;
   return {
+    /** Id of the encryption key. `undefined` without keys. */
     keyId: first?.[0],
-    seal(secret, context) {
+    /**
+     * Encrypts a secret for storage.
+     *
+     * @param context location of the secret, such as a table and row key. Decryption requires the same context
+     */
+    seal(secret: string, context: string): string {
       if (first === undefined) return secret;
       const [id, key] = first;
       return `${MARK}${id}:${encrypt(secret, key, context).toString("base64url")}`;
     },
-    open(stored, context) {
+    /**
+     * Decrypts a stored secret. Returns a plain-text secret unchanged. Returns `undefined` if the key
+     * is missing, or if the secret was modified or encrypted for another context.
+     */
+    open(stored: string, context: string): string | undefined {
       if (!stored.startsWith(MARK)) return stored;
       const [id, text] = stored.slice(MARK.length).split(":");
       const key = byId.get(id!);
@@ -57,7 +51,9 @@ export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
       if (key === undefined || bytes.toString("base64url") !== text) return undefined;
       return decrypt(bytes, key, context);
     },
-    isCurrent: (stored) => (first === undefined ? !stored.startsWith(MARK) : stored.startsWith(`${MARK}${first[0]}:`)),
+    /** Whether a stored secret has the form that `seal` produces now, with the current key if any. */
+    isCurrent: (stored: string) =>
+      first === undefined ? !stored.startsWith(MARK) : stored.startsWith(`${MARK}${first[0]}:`),
   };
 }
 

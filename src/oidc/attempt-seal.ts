@@ -21,11 +21,7 @@ export interface Attempt extends Purpose {
 }
 
 /** Encrypts attempts, which the browser stores. */
-export interface AttemptSeal {
-  close(attempt: Attempt): string;
-  /** Decrypts an attempt. Returns `undefined` if it is older than `ATTEMPT_SECONDS` or invalid. */
-  open(sealed: string): Attempt | undefined;
-}
+export type AttemptSeal = ReturnType<typeof createAttemptSeal>;
 
 export const ATTEMPT_SECONDS = 600;
 
@@ -35,14 +31,15 @@ const CONTEXT = "sign-in attempt";
  * Creates the encryption: AES-256-GCM with a key derived from the client secret. All replicas have this
  * key, so an attempt can be completed on another replica.
  */
-export function createAttemptSeal(clientSecret: string, nowMs: () => number = Date.now): AttemptSeal {
+export function createAttemptSeal(clientSecret: string, nowMs: () => number = Date.now) {
   const key = new Uint8Array(hkdfSync("sha256", clientSecret, "", CONTEXT, SEALING_KEY_LENGTH));
   return {
-    close(attempt) {
+    close(attempt: Attempt): string {
       const text = JSON.stringify({ ...attempt, endsAtMs: nowMs() + ATTEMPT_SECONDS * 1_000 });
       return encrypt(text, key, CONTEXT).toString("base64url");
     },
-    open(sealed) {
+    /** Decrypts an attempt. Returns `undefined` if it is older than `ATTEMPT_SECONDS` or invalid. */
+    open(sealed: string): Attempt | undefined {
       const text = decrypt(Buffer.from(sealed, "base64url"), key, CONTEXT);
       if (text === undefined) return undefined;
       const { endsAtMs, ...attempt } = JSON.parse(text) as Attempt & { endsAtMs: number };

@@ -16,23 +16,7 @@ export interface OidcSettings {
 }
 
 /** Signs people in at an identity provider, using OpenID Connect's code flow with PKCE. */
-export interface OidcClient {
-  /** Host of the provider, shown to people. */
-  readonly name: string;
-  /**
-   * Starts an attempt. Returns the redirect URL and the encrypted state for the browser.
-   *
-   * @throws Refusal UNAVAILABLE if the provider is unreachable
-   */
-  begin(purpose: Purpose): Promise<{ readonly url: string; readonly attempt: string }>;
-  /**
-   * Completes an attempt with the query of the redirect. Each attempt can be completed once, whatever the result.
-   *
-   * @returns `undefined` if the provider confirms no email, or the redirect belongs to another attempt
-   * @throws Refusal UNAVAILABLE if the provider is unreachable
-   */
-  finish(query: string, attempt: string | undefined): Promise<SignedInByOidc | undefined>;
-}
+export type OidcClient = ReturnType<typeof createOidcClient>;
 
 interface SignedInByOidc {
   readonly email: string;
@@ -52,7 +36,7 @@ const REMEMBER_MS = 60 * 60 * 1_000;
 export function createOidcClient(
   settings: OidcSettings,
   { spend, log }: { readonly spend: (state: string) => Promise<boolean>; readonly log: Logger },
-): OidcClient {
+) {
   const { redirectUri } = settings;
   const seal = createAttemptSeal(settings.clientSecret);
   const discover = createDiscovery(settings);
@@ -72,8 +56,14 @@ export function createOidcClient(
   }
 
   return {
+    /** Host of the provider, shown to people. */
     name: new URL(settings.issuer).host,
-    async begin(purpose) {
+    /**
+     * Starts an attempt. Returns the redirect URL and the encrypted state for the browser.
+     *
+     * @throws Refusal UNAVAILABLE if the provider is unreachable
+     */
+    async begin(purpose: Purpose): Promise<{ readonly url: string; readonly attempt: string }> {
       const { library, provider } = (await ask(discover))!;
       const verifier = library.randomPKCECodeVerifier();
       const attempt = { verifier, state: library.randomState(), nonce: library.randomNonce() };
@@ -87,7 +77,13 @@ export function createOidcClient(
       });
       return { url: url.href, attempt: seal.close({ ...purpose, ...attempt }) };
     },
-    async finish(query, sealed) {
+    /**
+     * Completes an attempt with the query of the redirect. Each attempt can be completed once, whatever the result.
+     *
+     * @returns `undefined` if the provider confirms no email, or the redirect belongs to another attempt
+     * @throws Refusal UNAVAILABLE if the provider is unreachable
+     */
+    async finish(query: string, sealed: string | undefined): Promise<SignedInByOidc | undefined> {
       const attempt = seal.open(sealed ?? "");
       if (attempt === undefined) return undefined;
       if (!(await spend(attempt.state))) {

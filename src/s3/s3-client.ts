@@ -8,11 +8,7 @@ export interface S3Settings {
   readonly secretAccessKey: string;
 }
 
-export interface S3Client {
-  put(key: string, content: Buffer, contentType: string): Promise<void>;
-  /** Returns an object. `undefined` if it does not exist. */
-  get(key: string): Promise<Buffer | undefined>;
-}
+export type S3Client = ReturnType<typeof createS3Client>;
 
 /** Timeout of a request in milliseconds, enough for 5 MiB. */
 const TIMEOUT_MS = 20_000;
@@ -21,7 +17,7 @@ const TIMEOUT_MS = 20_000;
  * Creates the client of an S3-compatible bucket. It loads its library on first use. It neither retries
  * nor follows redirects, and rejects if a request fails.
  */
-export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
+export function createS3Client({ url, ...credentials }: S3Settings) {
   const client = loadOnce(async () => {
     const { AwsClient } = await import("aws4fetch");
     return new AwsClient({ ...credentials, service: "s3", retries: 0 });
@@ -43,7 +39,7 @@ export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
   }
 
   return {
-    async put(key, body, contentType) {
+    async put(key: string, body: Buffer, contentType: string): Promise<void> {
       const { status } = await send(key, {
         method: "PUT",
         headers: { "content-type": contentType },
@@ -51,7 +47,8 @@ export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
       });
       if (status === 404) throw new Error("The bucket does not exist.");
     },
-    async get(key) {
+    /** Returns an object. `undefined` if it does not exist. */
+    async get(key: string): Promise<Buffer | undefined> {
       const response = await send(key, { method: "GET" });
       const body = Buffer.from(await response.arrayBuffer());
       if (response.ok) return body;

@@ -39,17 +39,7 @@ const LOG_MS = 1_000;
 /** Maximum time to wait at shutdown for items in progress, in milliseconds. */
 const GRACE_MS = 3_000;
 
-export interface Background {
-  /**
-   * Starts all background work: the change feed, queues, usage counts, heartbeat, encryption of secrets, and purges.
-   * Resolves after keys and tariff have been loaded.
-   */
-  start(): Promise<void>;
-  /** Waits up to 3 seconds for items in progress. Call it after the shutdown signal, which stops the queues. */
-  stopQueues(): Promise<void>;
-  /** Writes the final counts and key usage. Stops following changes. */
-  close(): Promise<void>;
-}
+export type Background = ReturnType<typeof createBackground>;
 
 export interface BackgroundDeps extends QueueDeps {
   readonly databaseUrl: string;
@@ -78,7 +68,7 @@ export interface BackgroundDeps extends QueueDeps {
   readonly shutdownSignal: AbortSignal;
 }
 
-export function createBackground(options: BackgroundDeps): Background {
+export function createBackground(options: BackgroundDeps) {
   const { em, log, keys, events, shutdownSignal: signal } = options;
   const repeat = createRepeat(signal, options.maxRestMs);
   const running = { ...options, repeat };
@@ -93,7 +83,11 @@ export function createBackground(options: BackgroundDeps): Background {
   });
 
   return {
-    async start() {
+    /**
+     * Starts all background work: the change feed, queues, usage counts, heartbeat, encryption of secrets, and purges.
+     * Resolves after keys and tariff have been loaded.
+     */
+    async start(): Promise<void> {
       await new Promise<void>((loaded) => {
         feed = follow(options, loaded);
       });
@@ -105,14 +99,16 @@ export function createBackground(options: BackgroundDeps): Background {
       void repeat(createSealSecrets(em, options.secretSeal, log));
       void repeat(() => purgeExpired({ ...options, now: options.deliver.now }));
     },
-    async stopQueues() {
+    /** Waits up to 3 seconds for items in progress. Call it after the shutdown signal, which stops the queues. */
+    async stopQueues(): Promise<void> {
       // Other processes repeat items that did not finish, once their leases expire.
       const idle = Promise.all(queues.map((queue) => queue.idle()));
       await Promise.race([idle, sleep(GRACE_MS, undefined, { ref: false })]);
       givingUp.abort();
       await Promise.all(queues.map((queue) => queue.close()));
     },
-    async close() {
+    /** Writes the final counts and key usage. Stops following changes. */
+    async close(): Promise<void> {
       await Promise.all([keyUse.record(), reports.end(), feed?.close()]);
       await events.close();
     },

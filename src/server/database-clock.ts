@@ -5,17 +5,7 @@ import type { Reader } from "../db/change-feed.ts";
  * Checks whether the database accepts writes, and compares its clock with this process's clock, because
  * quotes, keys and leases expire by both clocks.
  */
-export interface DatabaseClock {
-  /** Reads the database's time and whether the database is read-only. */
-  poll(reader: Reader): Promise<void>;
-  /** Seconds by which this process's clock is ahead of the database's clock. 0 before the first reading. */
-  aheadSeconds(): number;
-  /**
-   * Returns the reason why the service is not ready: the database is read-only or the clocks differ by
-   * too much. `undefined` if it is ready.
-   */
-  offReason(): string | undefined;
-}
+export type DatabaseClock = ReturnType<typeof createDatabaseClock>;
 
 /** Clock difference above which a warning is logged, in milliseconds. */
 const LOGGED_MS = 2_000;
@@ -31,13 +21,14 @@ export function createDatabaseClock(
   log: Pick<Logger, "warn" | "info">,
   clockMs: () => number = Date.now,
   nowMs: () => number = () => performance.now(),
-): DatabaseClock {
+) {
   let aheadMs = 0;
   const aheadSeconds = () => Math.round(aheadMs) / 1_000;
   let differs = false;
   let isReadOnly = false;
   return {
-    async poll(reader) {
+    /** Reads the database's time and whether the database is read-only. */
+    async poll(reader: Reader): Promise<void> {
       const sentMs = nowMs();
       const { rows } = await reader.query<{ ms: number; isReadOnly: boolean }>(POLL);
       const wasReadOnly = isReadOnly;
@@ -55,8 +46,13 @@ export function createDatabaseClock(
       if (differed) log.info({ seconds }, "the clock agrees with the database's again");
       else log.warn({ seconds }, "the clock differs from the database's: synchronize both with NTP");
     },
+    /** Seconds by which this process's clock is ahead of the database's clock. 0 before the first reading. */
     aheadSeconds,
-    offReason() {
+    /**
+     * Returns the reason why the service is not ready: the database is read-only or the clocks differ by
+     * too much. `undefined` if it is ready.
+     */
+    offReason(): string | undefined {
       if (isReadOnly) return "the database is read-only";
       return Math.abs(aheadMs) >= UNREADY_MS ? "the clock differs from the database's" : undefined;
     },

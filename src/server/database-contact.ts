@@ -4,19 +4,7 @@ import { describeError } from "../db/connection-error.ts";
 import { isContention, isStatementTimeout, isTransientDatabaseError } from "../db/database-error.ts";
 
 /** Tracks whether the database is reachable and logs outages. */
-export interface DatabaseContact {
-  reached(): void;
-  /** Seconds since the last response, or since startup if there has been none. */
-  ageSeconds(): number;
-  /** Returns the reason why the service is not ready, after a long outage. Otherwise `undefined`. */
-  lostReason(): string | undefined;
-  /**
-   * A log that combines the warnings during an outage into one line, "database unavailable":
-   * immediately, then every ten seconds with the number of omitted warnings. The first line contains
-   * the full error, the later lines only its message.
-   */
-  readonly log: Logger;
-}
+export type DatabaseContact = ReturnType<typeof createDatabaseContact>;
 
 /** Interval between log lines during an outage, in milliseconds. */
 const LOG_MS = 10_000;
@@ -29,7 +17,7 @@ export function createDatabaseContact(options: {
   readonly nowMs?: (() => number) | undefined;
   /** Contains the duration of an outage after which `lostReason` returns a reason. */
   readonly config: Partial<Pick<Config, "maxDatabaseOutageSeconds">>;
-}): DatabaseContact {
+}) {
   const { nowMs = () => performance.now() } = options;
   const { maxDatabaseOutageSeconds: maxSeconds = DEFAULT_MAX_DATABASE_OUTAGE_SECONDS } = options.config;
   let reachedMs = nowMs();
@@ -52,7 +40,7 @@ export function createDatabaseContact(options: {
 
   const ageSeconds = () => Math.max(0, nowMs() - reachedMs) / 1_000;
   return {
-    reached() {
+    reached(): void {
       const seconds = ageSeconds();
       reachedMs = nowMs();
       // If no operation failed, this process was busy, for example loading a large tariff, and the database was
@@ -64,8 +52,15 @@ export function createDatabaseContact(options: {
       }
       isAway = false;
     },
+    /** Seconds since the last response, or since startup if there has been none. */
     ageSeconds,
+    /** Returns the reason why the service is not ready, after a long outage. Otherwise `undefined`. */
     lostReason: () => (maxSeconds > 0 && ageSeconds() >= maxSeconds ? "the database is unreachable" : undefined),
+    /**
+     * A log that combines the warnings during an outage into one line, "database unavailable":
+     * immediately, then every ten seconds with the number of omitted warnings. The first line contains
+     * the full error, the later lines only its message.
+     */
     log: Object.assign(Object.create(options.log) as Logger, { warn }),
   };
 }

@@ -7,12 +7,7 @@ import { loadTableRows } from "../features/reports/load-figures.ts";
 import { countOverdueWork, type OverdueWork } from "../features/reports/overdue-payments.ts";
 
 /** Database metrics for `/metrics`. They are read in advance, so that scrapes do not wait. */
-export interface DatabaseFigures {
-  /** Reads the metrics. Returns the delay until the next reading, in milliseconds. Never rejects. */
-  refresh(): Promise<number>;
-  /** Returns the last successful reading. `undefined` before the first. */
-  latest(): Figures | undefined;
-}
+export type DatabaseFigures = ReturnType<typeof createDatabaseFigures>;
 
 interface Figures {
   readonly due: readonly DueWork[];
@@ -39,7 +34,7 @@ export function createDatabaseFigures(options: {
   readonly now: () => Date;
   /** Whether pictures are moved to a bucket. */
   readonly movesPictures: boolean;
-}): DatabaseFigures {
+}) {
   const { em, log, now, movesPictures } = options;
   let latest: Figures | undefined;
 
@@ -54,12 +49,14 @@ export function createDatabaseFigures(options: {
   }
 
   return {
+    /** Reads the metrics. Returns the delay until the next reading, in milliseconds. Never rejects. */
     refresh: () =>
       // The last metrics are kept if a reading fails. `DatabaseContact` logs outages.
       readFigures().catch((error: unknown) => {
         log.debug({ err: error }, "database metrics could not be read");
         return RETRY_MS;
       }),
+    /** Returns the last successful reading. `undefined` before the first. */
     latest: () => latest,
   };
 }

@@ -8,29 +8,7 @@ import { listenAs } from "./ports.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** Startup and shutdown of a serving process. */
-export interface Lifecycle {
-  /** Opens the operations port, if configured. It serves probes until the process exits. */
-  listenForOperators(): Promise<AddressInfo | undefined>;
-  /**
-   * Migrates the database and starts background work. Waits while the database is unreachable. Rejects
-   * if the database cannot be migrated or the service closes first.
-   */
-  prepare(): Promise<void>;
-  /**
-   * Opens the public ports. Call it after `prepare`, because proxies forward any response of an open
-   * port. Rejects if the service closes first.
-   */
-  listen(): Promise<ListeningAddresses>;
-  /**
-   * Shuts down. Becomes not ready, closes the public ports, makes callers with open connections reconnect to another
-   * server while serving their calls, and waits for calls in flight. Closes the operations port last. Takes at most
-   * about 9 seconds, and at least half a second so that probes can notice.
-   *
-   * @param idleMs maximum time for which idle connections stay open, in milliseconds. Proxies may be
-   *   sending calls on them
-   */
-  close(idleMs?: number): Promise<void>;
-}
+export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 interface ListeningAddresses {
   readonly http: AddressInfo;
@@ -69,17 +47,22 @@ interface LifecycleOptions {
   readonly log: Logger;
 }
 
-export function createLifecycle(options: LifecycleOptions): Lifecycle {
+export function createLifecycle(options: LifecycleOptions) {
   const { host, http, grpc, operations, operationsPort, reusePort } = options;
   const { readiness, background, log } = options;
   const { shutdownSignal } = readiness;
 
   return {
+    /** Opens the operations port, if configured. It serves probes until the process exits. */
     listenForOperators: async () =>
       operationsPort === undefined
         ? undefined
         : listenAs("OPERATIONS_PORT", { host, port: operationsPort }, operations.listen),
-    async prepare() {
+    /**
+     * Migrates the database and starts background work. Waits while the database is unreachable. Rejects
+     * if the database cannot be migrated or the service closes first.
+     */
+    async prepare(): Promise<void> {
       const applied = await migrateWhenReachable(options.databaseUrl, {
         onWaiting: (reason) => log.warn(`waiting for the database: ${reason}`),
         signal: shutdownSignal,
@@ -88,7 +71,11 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       shutdownSignal.throwIfAborted();
       await background.start();
     },
-    async listen() {
+    /**
+     * Opens the public ports. Call it after `prepare`, because proxies forward any response of an open
+     * port. Rejects if the service closes first.
+     */
+    async listen(): Promise<ListeningAddresses> {
       shutdownSignal.throwIfAborted();
       const addresses = {
         http: await listenAs("PORT", { host, port: options.port, reusePort }, http.listen),
@@ -99,7 +86,15 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       readiness.open();
       return addresses;
     },
-    async close(idleMs = 0) {
+    /**
+     * Shuts down. Becomes not ready, closes the public ports, makes callers with open connections reconnect to another
+     * server while serving their calls, and waits for calls in flight. Closes the operations port last. Takes at most
+     * about 9 seconds, and at least half a second so that probes can notice.
+     *
+     * @param idleMs maximum time for which idle connections stay open, in milliseconds. Proxies may be
+     *   sending calls on them
+     */
+    async close(idleMs: number = 0): Promise<void> {
       if (readiness.leave()) await sleep(LINGER_MS);
       const startedMs = performance.now();
       readiness.shutDown();

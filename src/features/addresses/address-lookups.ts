@@ -6,13 +6,7 @@ import type { Call } from "../../pipeline/call.ts";
 import { GeocoderUnavailable, type AddressQuery, type AddressMatch, type Geocoder } from "./geocoder.ts";
 
 /** Looks up addresses for workspaces. `search` and `reverse` reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
-export interface AddressLookups {
-  readonly attribution: string;
-  search(call: Call, query: AddressQuery): Promise<readonly AddressMatch[]>;
-  /** Returns at most one address. Empty if none is known. */
-  reverse(call: Call, point: Point): Promise<readonly AddressMatch[]>;
-  close(): Promise<void>;
-}
+export type AddressLookups = ReturnType<typeof createAddressLookups>;
 
 /** Rate limit on a workspace's requests to the geocoder. Cached responses do not count. */
 const LOOKUPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
@@ -31,7 +25,7 @@ export function createAddressLookups(options: {
   readonly consumeLookup: (workspace: number, limit: RateLimit) => Verdict | Promise<Verdict>;
   /** Monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-}): AddressLookups {
+}) {
   const { geocoder, consumeLookup, nowMs } = options;
   const cache = new LRUCache<string, Found>({ ...CACHE, ttlResolution: 0, perf: { now: nowMs } });
 
@@ -51,13 +45,14 @@ export function createAddressLookups(options: {
 
   return {
     attribution: geocoder.attribution,
-    search(call, { text, near, limit }) {
+    search(call: Call, { text, near, limit }: AddressQuery): Promise<readonly AddressMatch[]> {
       const words = text.split(/\s+/).join(" ");
       const query = { text: words, near: near && rounded(near, NEAR_DIGITS), limit };
       const key = JSON.stringify([words.toLowerCase(), query.near, limit]);
       return lookup(call, key, () => geocoder.search(query, call.received.span));
     },
-    reverse(call, point) {
+    /** Returns at most one address. Empty if none is known. */
+    reverse(call: Call, point: Point): Promise<readonly AddressMatch[]> {
       const query = rounded(point, POINT_DIGITS);
       const key = JSON.stringify(query);
       return lookup(call, key, () => geocoder.reverse(query, call.received.span));

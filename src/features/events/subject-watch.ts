@@ -3,15 +3,7 @@ import type { WatchDeps } from "./event-functions.ts";
 import { loadFeedEnds, loadHappened } from "./load-feed.ts";
 
 /** Watches the subjects of events, such as shipments. */
-export interface SubjectWatch {
-  /**
-   * Calls `changed` with the type of each event of a subject from the moment the promise resolves.
-   * Resolves to a function that removes the listener.
-   *
-   * @param changed must not throw
-   */
-  listen(workspace: number, subject: string, changed: (type: string) => void): Promise<() => void>;
-}
+export type SubjectWatch = ReturnType<typeof createSubjectWatch>;
 
 type Listeners = Map<string, Set<(type: string) => void>>;
 
@@ -25,7 +17,7 @@ interface Watched {
 const POLL_MS = 60_000;
 
 /** Creates the watch of one process. One statement reads the new events for all listeners in a workspace. */
-export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
+export function createSubjectWatch(deps: WatchDeps) {
   const watched = new Map<number, Watched>();
 
   function begin(workspace: number): Watched {
@@ -43,7 +35,13 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   }
 
   return {
-    async listen(workspace, subject, changed) {
+    /**
+     * Calls `changed` with the type of each event of a subject from the moment the promise resolves.
+     * Resolves to a function that removes the listener.
+     *
+     * @param changed must not throw
+     */
+    async listen(workspace: number, subject: string, changed: (type: string) => void): Promise<() => void> {
       const own = watched.get(workspace) ?? begin(workspace);
       const { listeners, ready } = own;
       const ofSubject = listeners.get(subject) ?? new Set();

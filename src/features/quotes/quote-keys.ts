@@ -8,18 +8,7 @@ import { unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 
 /** Quote keys in memory, so that quotes can be created during a database outage. */
-export interface QuoteKeys {
-  /**
-   * Returns the key that seals new quotes.
-   *
-   * @throws Refusal UNAVAILABLE before the first `refresh`
-   */
-  current(): QuoteKey;
-  /** Returns a key by id. `undefined` if the key does not exist, was deleted or cannot be decrypted. */
-  byId(id: number): QuoteKey | undefined;
-  /** Reads the keys, and creates a new key if the newest one is too old. */
-  refresh(reader: Reader): Promise<void>;
-}
+export type QuoteKeys = ReturnType<typeof createQuoteKeys>;
 
 /**
  * Age at which a key is replaced, in hours. To reach 2^32 quotes, the limit for random nonces, a
@@ -68,7 +57,7 @@ interface KnownKey {
   readonly key: QuoteKey | undefined;
 }
 
-export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): QuoteKeys {
+export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">) {
   let known = new Map<number, KnownKey>();
   let current: QuoteKey | undefined;
 
@@ -107,12 +96,19 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
   }
 
   return {
-    current() {
+    /**
+     * Returns the key that seals new quotes.
+     *
+     * @throws Refusal UNAVAILABLE before the first `refresh`
+     */
+    current(): QuoteKey {
       if (current === undefined) throw unavailable("The service is starting. Try again in a moment.");
       return current;
     },
+    /** Returns a key by id. `undefined` if the key does not exist, was deleted or cannot be decrypted. */
     byId,
-    async refresh(reader) {
+    /** Reads the keys, and creates a new key if the newest one is too old. */
+    async refresh(reader: Reader): Promise<void> {
       const rows = await load(reader);
       if (!isDue(rows)) return;
       const id = (rows[0]?.id ?? 0) + 1;

@@ -161,6 +161,6 @@ export function deliveryMessage(groups: readonly Delivered[], name?: string | nu
   return toDeliveries({ name, ...(Object.fromEntries(figures) as Delivered) });
 }
 
-function sumOf<Figure extends string>(rows: readonly Readonly<Record<Figure, number>>[], figure: Figure): number {
+function sumOf<Name extends string>(rows: readonly Readonly<Record<Name, number>>[], figure: Name): number {
   return rows.reduce((sum, row) => sum + row[figure], 0);
 }

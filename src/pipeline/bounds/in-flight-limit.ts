@@ -2,17 +2,7 @@ import { unavailable, type Refusal } from "../../domain/refusal.ts";
 import { IN_FLIGHT } from "./limits.ts";
 
 /** Limit on the calls in flight in a process and per account. */
-export interface InFlightLimit {
-  /**
-   * @throws Refusal UNAVAILABLE if the process is at its limit, or too many calls of the account are waiting
-   */
-  assertCapacity(account: number | string): void;
-  /**
-   * Starts work, or queues it if the account is at its limit. Work counts until it finishes, even if
-   * its caller has disconnected.
-   */
-  run<T>(account: number | string, begin: () => T | Promise<T>): T | Promise<T>;
-}
+export type InFlightLimit = ReturnType<typeof createInFlightLimit>;
 
 interface AccountQueue {
   inFlight: number;
@@ -20,7 +10,7 @@ interface AccountQueue {
   readonly end: () => void;
 }
 
-export function createInFlightLimit(): InFlightLimit {
+export function createInFlightLimit() {
   const accounts = new Map<number | string, AccountQueue>();
   let inFlight = 0;
 
@@ -53,12 +43,19 @@ export function createInFlightLimit(): InFlightLimit {
   }
 
   return {
-    assertCapacity(account) {
+    /**
+     * @throws Refusal UNAVAILABLE if the process is at its limit, or too many calls of the account are waiting
+     */
+    assertCapacity(account: number | string): void {
       if (inFlight >= IN_FLIGHT.ofProcess) throw overloadError("The service is overloaded");
       if ((accounts.get(account)?.waiting.size ?? 0) < IN_FLIGHT.waitingOfAccount) return;
       throw overloadError("The caller has too many calls in flight");
     },
-    run(account, begin) {
+    /**
+     * Starts work, or queues it if the account is at its limit. Work counts until it finishes, even if
+     * its caller has disconnected.
+     */
+    run<T>(account: number | string, begin: () => T | Promise<T>): T | Promise<T> {
       const full = accounts.get(account);
       if (full !== undefined && full.inFlight >= IN_FLIGHT.ofAccount) return enqueue(full, begin);
       const work = begin();

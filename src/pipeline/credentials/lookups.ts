@@ -4,41 +4,38 @@ import { LOOKUPS } from "../bounds/limits.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 
 /** Looks up credentials. Guessed credentials do not slow down other callers. */
-export interface Lookups {
-  /**
-   * Looks up a credential. If its last lookup in this process succeeded, the lookup starts immediately. Otherwise it
-   * counts against the address and waits behind a few concurrent lookups. Guesses therefore do not affect valid
-   * credentials from the same address.
-   *
-   * @throws Refusal RATE_LIMITED, UNAVAILABLE if too many lookups are waiting or the wait is too long,
-   *   and errors of `find`
-   */
-  find<T>(
-    credential: string,
-    options: {
-      readonly attempts: FailedAttempts;
-      readonly address: string;
-      readonly find: () => Promise<T | undefined>;
-    },
-  ): Promise<T | undefined>;
-  trust(credential: string): void;
-}
+export type Lookups = ReturnType<typeof createLookups>;
 
 /** Maximum number of cached valid credentials. The least recently used credential is removed first. */
 const MAX_GOOD = 10_000;
 
-export function createLookups(maxWaitMs?: number): Lookups {
+export function createLookups(maxWaitMs?: number) {
   const good = new LRUCache<string, true>({ max: MAX_GOOD });
   const inTurn = createTurns(LOOKUPS.concurrency, maxWaitMs);
   return {
-    async find(credential, { attempts, address, find }) {
+    /**
+     * Looks up a credential. If its last lookup in this process succeeded, the lookup starts immediately. Otherwise it
+     * counts against the address and waits behind a few concurrent lookups. Guesses therefore do not affect valid
+     * credentials from the same address.
+     *
+     * @throws Refusal RATE_LIMITED, UNAVAILABLE if too many lookups are waiting or the wait is too long,
+     *   and errors of `find`
+     */
+    async find<T>(
+      credential: string,
+      {
+        attempts,
+        address,
+        find,
+      }: { readonly attempts: FailedAttempts; readonly address: string; readonly find: () => Promise<T | undefined> },
+    ): Promise<T | undefined> {
       const wasGood = good.has(credential);
       const found = wasGood ? await attempts.make(credential, find) : await attempts.make(address, () => inTurn(find));
       if (found === undefined) good.delete(credential);
       else good.set(credential, true);
       return found;
     },
-    trust: (credential) => void good.set(credential, true),
+    trust: (credential: string) => void good.set(credential, true),
   };
 }
 

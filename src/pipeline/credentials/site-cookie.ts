@@ -1,16 +1,5 @@
 /** A cookie of this site that scripts cannot read. */
-export interface SiteCookie {
-  /** Name over https, and over plain http. */
-  readonly names: { readonly https: string; readonly http: string };
-  /** Returns the value in a `Cookie` header. `undefined` if absent or malformed. */
-  read(header: string | undefined, isHttps: boolean): string | undefined;
-  /**
-   * Returns the `Set-Cookie` header.
-   *
-   * @param lifetime `Max-Age=` and seconds, or `Expires=` and a date
-   */
-  set(value: string, lifetime: string, isHttps: boolean): string;
-}
+export type SiteCookie = ReturnType<typeof createSiteCookie>;
 
 /**
  * Creates a cookie. Over https its name has the prefix `__Host-`, which browsers accept only over https, from the same
@@ -19,14 +8,21 @@ export interface SiteCookie {
  *
  * @param value pattern of the value
  */
-export function createSiteCookie(name: string, value: string, sameSite: "Strict" | "Lax"): SiteCookie {
+export function createSiteCookie(name: string, value: string, sameSite: "Strict" | "Lax") {
   const names = { https: `__Host-${name}`, http: name };
   const patternOf = (of: string) => new RegExp(`(?:^|;)\\s*${of}=(${value})\\s*(?:;|$)`);
   const patterns = { https: patternOf(names.https), http: patternOf(names.http) };
   return {
+    /** Name over https, and over plain http. */
     names,
-    read: (header, isHttps) => patterns[schemeOf(isHttps)].exec(header ?? "")?.[1],
-    set(content, lifetime, isHttps) {
+    /** Returns the value in a `Cookie` header. `undefined` if absent or malformed. */
+    read: (header: string | undefined, isHttps: boolean) => patterns[schemeOf(isHttps)].exec(header ?? "")?.[1],
+    /**
+     * Returns the `Set-Cookie` header.
+     *
+     * @param lifetime `Max-Age=` and seconds, or `Expires=` and a date
+     */
+    set(content: string, lifetime: string, isHttps: boolean): string {
       const secure = isHttps ? "; Secure" : "";
       return `${names[schemeOf(isHttps)]}=${content}; Path=/; HttpOnly; SameSite=${sameSite}; ${lifetime}${secure}`;
     },

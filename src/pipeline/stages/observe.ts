@@ -7,14 +7,7 @@ import { readTraceparent } from "../call-headers.ts";
 import { withoutSecrets } from "../../domain/without-secrets.ts";
 
 /** Records each call with a log line and two metrics. Never receives keys or bodies. */
-export interface Observer {
-  begin(): void;
-  /**
-   * Records a call after the response was sent or the caller disconnected. Called once. `httpStatus` is
-   * 0 without a response.
-   */
-  end(call: ReceivedCall, httpStatus: number): void;
-}
+export type Observer = ReturnType<typeof createObserver>;
 
 /** Histogram buckets in seconds. A quote takes well under a millisecond, a booking a few milliseconds. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -46,7 +39,7 @@ export function createObserver(options: {
   readonly registry: Registry;
   readonly tickBatcher: TickBatcher;
   readonly endSignal: AbortSignal;
-}): Observer {
+}) {
   const { log, registry, tickBatcher, endSignal } = options;
   const count = createCounters(registry);
   let inFlight = 0;
@@ -93,7 +86,11 @@ export function createObserver(options: {
 
   return {
     begin: () => void inFlight++,
-    end(call, httpStatus) {
+    /**
+     * Records a call after the response was sent or the caller disconnected. Called once. `httpStatus` is
+     * 0 without a response.
+     */
+    end(call: ReceivedCall, httpStatus: number): void {
       const durationMs = performance.now() - call.startedMs;
       inFlight--;
       const isCut = endSignal.aborted;

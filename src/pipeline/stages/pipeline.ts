@@ -1,10 +1,10 @@
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "pino";
-import { createAdmit, type Admit } from "./admit.ts";
+import { createAdmit } from "./admit.ts";
 import type { ClientAddress } from "../client-address.ts";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import type { LimitClass } from "../../domain/rate-limit.ts";
-import { createAuthenticate, type Authenticate } from "../credentials/authenticate.ts";
+import { createAuthenticate } from "../credentials/authenticate.ts";
 import { readCallHeaders } from "../call-headers.ts";
 import {
   receiveCall,
@@ -16,18 +16,18 @@ import {
   type SessionLookup,
   type Tracer,
 } from "../call.ts";
-import { createExecute, type Execute, type OnBehalfOf } from "./execute.ts";
+import { createExecute, type OnBehalfOf } from "./execute.ts";
 import type { Limiter } from "../bounds/rate-limiter.ts";
-import { createLookups, type Lookups } from "../credentials/lookups.ts";
+import { createLookups } from "../credentials/lookups.ts";
 import { MEMORY } from "../bounds/limits.ts";
 import { createMemoryBudget } from "../bounds/memory-budget.ts";
 import { createObserver } from "./observe.ts";
 import { createInFlightLimit } from "../bounds/in-flight-limit.ts";
 import type { Refusal } from "../../domain/refusal.ts";
-import { createRefuseCall, createToRefusal, type RefuseCall } from "../refusals/to-refusal.ts";
+import { createRefuseCall, createToRefusal } from "../refusals/to-refusal.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
-import { createServeUnary, type ServeUnary } from "./serve-unary.ts";
-import { createExecuteStream, type ExecuteStream } from "./execute-stream.ts";
+import { createServeUnary } from "./serve-unary.ts";
+import { createExecuteStream } from "./execute-stream.ts";
 import { createTickBatcher, type TickBatcher } from "./tick-batcher.ts";
 import { compileValidateRequest, type ValidateRequest } from "../request/validate-request.ts";
 
@@ -35,44 +35,7 @@ import { compileValidateRequest, type ValidateRequest } from "../request/validat
  * The stages of every call on any server: receive, admit, execute, finish. Servers differ only in how
  * they read and write.
  */
-export interface Pipeline {
-  /** Starts the record of a call. Raw headers alternate names and values, as in Node. */
-  receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall;
-  /** Authenticates without counting toward the rate limit. Can be used outside a call. */
-  readonly authenticate: Authenticate;
-  readonly admit: Admit;
-  readonly execute: Execute;
-  readonly executeStream: ExecuteStream;
-  /**
-   * Serves a unary call: admits it, reads the request, executes it and responds. The server supplies the reading and
-   * writing.
-   */
-  readonly serveUnary: ServeUnary;
-  /** Lookups of credentials, which are also used outside calls. */
-  readonly lookups: Lookups;
-  readonly refuseCall: RefuseCall;
-  /** Like `refuseCall`, for errors outside calls. */
-  toRefusal(error: unknown, requestId: string): Refusal;
-  /**
-   * Reserves memory for a large request until the call is finished.
-   *
-   * @throws Refusal UNAVAILABLE
-   */
-  reserveRequest(call: ReceivedCall, bytes: number): void;
-  /**
-   * Reserves memory for an unshared response.
-   *
-   * @throws Refusal UNAVAILABLE
-   */
-  reserveResponse(call: ReceivedCall, bytes: number): void;
-  /** Writes a response together with the other responses of this tick. `write` must not throw. */
-  respond(write: () => void): void;
-  /** Records the end of the call like `Observer.end`, and ends its span. */
-  finish(call: ReceivedCall, httpStatus: number): void;
-  reservedBytes(): Readonly<Record<LargeKind, number>>;
-}
-
-type LargeKind = keyof typeof MEMORY;
+export type Pipeline = ReturnType<typeof createPipeline>;
 
 export interface PipelineOptions {
   readonly rpcs: readonly Rpc[];
@@ -101,7 +64,7 @@ export interface PipelineOptions {
   readonly registry: Registry;
 }
 
-export function createPipeline(options: PipelineOptions): Pipeline {
+export function createPipeline(options: PipelineOptions) {
   const { tracer, countUsage, logRequest, log } = options;
   const tickBatcher = createTickBatcher();
   const observer = createObserver({ ...options, tickBatcher });
@@ -117,7 +80,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const requests = createMemoryBudget(MEMORY.requests, "requests");
   const answers = createMemoryBudget(MEMORY.answers, "answers");
   return {
-    receive(rawHeaders, peer) {
+    /** Starts the record of a call. Raw headers alternate names and values, as in Node. */
+    receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall {
       const headers = readCallHeaders(rawHeaders);
       // The address is read now, because a closed connection has none.
       const address = options.clientAddress(peer.remoteAddress, headers.forwardedFor);
@@ -126,20 +90,39 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       observer.begin();
       return call;
     },
+    /** Authenticates without counting toward the rate limit. Can be used outside a call. */
     authenticate,
     admit,
     execute,
     executeStream: createExecuteStream({ ...options, authenticate, validatorOf }),
+    /**
+     * Serves a unary call: admits it, reads the request, executes it and responds. The server supplies the reading and
+     * writing.
+     */
     serveUnary: createServeUnary({ admit, execute, refuseCall, tickBatcher }),
+    /** Lookups of credentials, which are also used outside calls. */
     lookups,
     refuseCall,
+    /** Like `refuseCall`, for errors outside calls. */
     toRefusal,
-    reserveRequest(call, bytes) {
+    /**
+     * Reserves memory for a large request until the call is finished.
+     *
+     * @throws Refusal UNAVAILABLE
+     */
+    reserveRequest(call: ReceivedCall, bytes: number): void {
       if (bytes > MAX_REQUEST_BYTES) requests.reserve(call, bytes);
     },
+    /**
+     * Reserves memory for an unshared response.
+     *
+     * @throws Refusal UNAVAILABLE
+     */
     reserveResponse: answers.reserve,
+    /** Writes a response together with the other responses of this tick. `write` must not throw. */
     respond: tickBatcher.respond,
-    finish(call, httpStatus) {
+    /** Records the end of the call like `Observer.end`, and ends its span. */
+    finish(call: ReceivedCall, httpStatus: number): void {
       call.hasEnded = true;
       call.onEnd?.();
       requests.release(call);

@@ -8,30 +8,7 @@ export interface ServerTotals {
 }
 
 /** Calls of one connection. A call is identified by its response until the response closes. */
-export interface ConnectionCalls {
-  /** Registers a new call. Returns whether it may be served now. Otherwise it must `wait`. */
-  begin(response: PendingResponse): boolean;
-  /**
-   * Runs `serve` once enough other calls have ended, unless the waiting call ends first. Returns false if too many
-   * calls are waiting.
-   */
-  wait(response: WaitingResponse, serve: () => void): boolean;
-  /** Stops counting a call as served, because its duration is unlimited. */
-  exempt(response: PendingResponse): void;
-  /** Counts bytes to send. Returns false if they exceed the limit. The caller must then drop the response. */
-  send(response: PendingResponse, bytes: number): boolean;
-  /** Stops counting `bytes` of a response that have been sent. */
-  sent(response: PendingResponse, bytes: number): void;
-  end(response: PendingResponse): void;
-  clear(): void;
-  readonly peer: { readonly remoteAddress?: string | undefined };
-  readonly hasCome: () => boolean;
-  readonly isIdle: () => boolean;
-  /** Whether all served calls are exempt. */
-  readonly isExempt: () => boolean;
-  /** Open calls and their counted bytes. Negative for a call that is not served. */
-  readonly open: () => ReadonlyMap<PendingResponse, number>;
-}
+export type ConnectionCalls = ReturnType<typeof createConnectionCalls>;
 
 type WaitingResponse = PendingResponse & { readonly destroyed: boolean };
 
@@ -46,8 +23,8 @@ const NOT_SERVED = -1;
 export function createConnectionCalls(
   limits: ConnectionLimits,
   ofServer: ServerTotals,
-  peer: ConnectionCalls["peer"],
-): ConnectionCalls {
+  peer: { readonly remoteAddress?: string | undefined },
+) {
   const open = createOpenCalls(ofServer);
   const waiting = createWaitingCalls(limits.maxWaiting, ofServer);
   let hasCome = false;
@@ -67,35 +44,45 @@ export function createConnectionCalls(
   }
 
   return {
-    begin(response) {
+    /** Registers a new call. Returns whether it may be served now. Otherwise it must `wait`. */
+    begin(response: PendingResponse): boolean {
       hasCome = true;
       const isServed = !isFull();
       open.add(response, isServed);
       return isServed;
     },
-    wait: (response, serve) => waiting.add({ response, serve }),
-    exempt(response) {
+    /**
+     * Runs `serve` once enough other calls have ended, unless the waiting call ends first. Returns false if too many
+     * calls are waiting.
+     */
+    wait: (response: WaitingResponse, serve: () => void) => waiting.add({ response, serve }),
+    /** Stops counting a call as served, because its duration is unlimited. */
+    exempt(response: PendingResponse): void {
       open.remove(response);
       open.add(response, false);
     },
-    send(response, bytes) {
+    /** Counts bytes to send. Returns false if they exceed the limit. The caller must then drop the response. */
+    send(response: PendingResponse, bytes: number): boolean {
       if (holds(limits.maxBytesOfConnection)) return false;
       open.hold(response, bytes + CONNECTIONS.callBytes);
       return true;
     },
-    sent: (response, bytes) => open.hold(response, -bytes),
-    end(response) {
+    /** Stops counting `bytes` of a response that have been sent. */
+    sent: (response: PendingResponse, bytes: number) => open.hold(response, -bytes),
+    end(response: PendingResponse): void {
       open.remove(response);
       serveWaiting();
     },
-    clear() {
+    clear(): void {
       waiting.clear();
       open.clear();
     },
     peer,
     hasCome: () => hasCome,
     isIdle: () => open.bytes.size === 0,
+    /** Whether all served calls are exempt. */
     isExempt: () => open.served() === 0,
+    /** Open calls and their counted bytes. Negative for a call that is not served. */
     open: () => open.bytes,
   };
 }

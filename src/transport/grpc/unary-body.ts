@@ -5,16 +5,7 @@ import { hasKnownFlags, HEAD_BYTES, lengthOf } from "../connect/frames.ts";
 import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 
 /** The body of a gRPC call, which arrives in chunks and must contain one message. */
-export interface UnaryBody {
-  /** Adds a chunk. Throws errors immediately, including those of `reserve`. */
-  append(chunk: Buffer): void;
-  /**
-   * Returns the message after the last chunk.
-   *
-   * @throws Refusal BODY_UNREADABLE, or ConnectError if the body is empty
-   */
-  end(): Message;
-}
+export type UnaryBody = ReturnType<typeof readUnaryBody>;
 
 interface Reading {
   readonly parse: (bytes: Uint8Array) => Message;
@@ -23,7 +14,7 @@ interface Reading {
   readonly reserve: (bytes: number) => void;
 }
 
-export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody {
+export function readUnaryBody({ parse, maxBytes, reserve }: Reading) {
   let request: Message | undefined;
   let chunks: Buffer[] = [];
   let size = 0;
@@ -48,7 +39,8 @@ export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody 
   }
 
   return {
-    append(chunk) {
+    /** Adds a chunk. Throws errors immediately, including those of `reserve`. */
+    append(chunk: Buffer): void {
       chunks.push(chunk);
       size += chunk.length;
       if (size < expected) return;
@@ -62,7 +54,12 @@ export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody 
       chunks = [rest];
       size = rest.length;
     },
-    end() {
+    /**
+     * Returns the message after the last chunk.
+     *
+     * @throws Refusal BODY_UNREADABLE, or ConnectError if the body is empty
+     */
+    end(): Message {
       if (size > 0) throw notOfThisRpc();
       if (request === undefined) throw miscounted("missing");
       return request;

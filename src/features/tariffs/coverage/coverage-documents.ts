@@ -9,13 +9,7 @@ import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 import type { TariffTasks } from "../tasks/run-tariff-task.ts";
 import { GEOJSON } from "../versions/zones-document.ts";
 
-export interface CoverageDocuments {
-  /**
-   * Returns the zones of a version, simplified to a tolerance that `roundedToleranceM` returns.
-   * Rejects if the version does not exist or the database fails.
-   */
-  find(version: number, toleranceM: number): Promise<CoverageResponse>;
-}
+export type CoverageDocuments = ReturnType<typeof createCoverageDocuments>;
 
 type CoverageResponse = DocumentResponse<GetCoverageResponse>;
 
@@ -32,7 +26,7 @@ const CACHE_CONTROL = "private, no-cache";
  * Creates the cache of documents. A worker thread creates one document at a time, and only once for
  * all concurrent callers. The least recently used documents are evicted.
  */
-export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): CoverageDocuments {
+export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">) {
   const turn = createSemaphore(1);
   const making = new Map<string, Promise<CoverageResponse>>();
   const made = new Map<string, CoverageResponse>();
@@ -69,7 +63,11 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
   }
 
   return {
-    async find(version, toleranceM) {
+    /**
+     * Returns the zones of a version, simplified to a tolerance that `roundedToleranceM` returns.
+     * Rejects if the version does not exist or the database fails.
+     */
+    async find(version: number, toleranceM: number): Promise<CoverageResponse> {
       const key = `${version}-${toleranceM}`;
       const known = made.get(key);
       if (known !== undefined) {

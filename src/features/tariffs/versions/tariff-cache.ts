@@ -7,36 +7,7 @@ import type { TariffTasks } from "../tasks/run-tariff-task.ts";
 import { AFTER_IN_FORCE, VERSION_IN_FORCE } from "./load-version.ts";
 import { createLoadedTariffs, loadTariff, type PricedTariff } from "./loaded-tariffs.ts";
 
-export interface TariffCache {
-  /**
-   * Returns the version that this process uses, at most a second old while the database is reachable.
-   *
-   * @throws Refusal UNAVAILABLE if no tariff has been published
-   */
-  current(): PricedTariff;
-  currentVersion(): number | undefined;
-  /** Returns for how many seconds `current` has differed from the version in force, as of the last `refresh`. */
-  lagSeconds(): number;
-  /**
-   * Reads which version is in force, in the caller's transaction, and returns it.
-   *
-   * @throws Refusal UNAVAILABLE if no tariff has been published
-   */
-  inForce(em: EntityManager): Promise<PricedTariff>;
-  /**
-   * Returns a version that the caller's transaction has read as in force.
-   *
-   * @param version null if no tariff has been published
-   * @throws Refusal UNAVAILABLE if no tariff has been published
-   */
-  byVersion(version: number | null): Promise<PricedTariff>;
-  /**
-   * Starts loading the version in force if it is not `current`. Waits only for the first version,
-   * so that loads do not delay changes to keys. Later versions become current once they are loaded.
-   * A scheduled version is loaded before it takes effect.
-   */
-  refresh(reader: Reader): Promise<void>;
-}
+export type TariffCache = ReturnType<typeof createTariffCache>;
 
 /** How long before its effective time a scheduled version is loaded, as a PostgreSQL interval. */
 const LOAD_AHEAD = "60 seconds";
@@ -68,7 +39,7 @@ export function createTariffCache(options: {
   readonly em: EntityManager;
   readonly tasks: TariffTasks;
   readonly log: Pick<Logger, "warn">;
-}): TariffCache {
+}) {
   const { em, tasks, log } = options;
   const loaded = createLoadedTariffs((version) => loadTariff(em, tasks, version));
   const currentVersion = () => loaded.newest()?.version;
@@ -112,19 +83,41 @@ export function createTariffCache(options: {
   }
 
   return {
-    current() {
+    /**
+     * Returns the version that this process uses, at most a second old while the database is reachable.
+     *
+     * @throws Refusal UNAVAILABLE if no tariff has been published
+     */
+    current(): PricedTariff {
       const newest = loaded.newest();
       if (newest === undefined) throw noTariffError();
       return newest;
     },
     currentVersion,
+    /** Returns for how many seconds `current` has differed from the version in force, as of the last `refresh`. */
     lagSeconds: lag.seconds,
-    async inForce(tx) {
+    /**
+     * Reads which version is in force, in the caller's transaction, and returns it.
+     *
+     * @throws Refusal UNAVAILABLE if no tariff has been published
+     */
+    async inForce(tx: EntityManager): Promise<PricedTariff> {
       const [row] = await runStatement<{ version: number | null }>(tx, SELECT_IN_FORCE, []);
       return byVersion(row!.version);
     },
+    /**
+     * Returns a version that the caller's transaction has read as in force.
+     *
+     * @param version null if no tariff has been published
+     * @throws Refusal UNAVAILABLE if no tariff has been published
+     */
     byVersion,
-    async refresh(reader) {
+    /**
+     * Starts loading the version in force if it is not `current`. Waits only for the first version,
+     * so that loads do not delay changes to keys. Later versions become current once they are loaded.
+     * A scheduled version is loaded before it takes effect.
+     */
+    async refresh(reader: Reader): Promise<void> {
       const { rows } = await reader.query<VersionsNow>(SELECT_NOW, [currentVersion() ?? null]);
       const [now] = rows as [VersionsNow];
       // Must run before `prepare` drops a version that has just taken effect.

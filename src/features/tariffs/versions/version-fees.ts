@@ -4,12 +4,7 @@ import { runStatement } from "../../../db/statement.ts";
 import { parseValidFees, type Fees } from "../../../domain/pricing/tariff.ts";
 
 /** Lookup of the fees of any version, including old ones. */
-export interface VersionFees {
-  /**
-   * Returns the fees of versions, synchronously if they are all in memory. Versions that do not exist are omitted.
-   */
-  of(versions: Iterable<number>): FeesByVersion | Promise<FeesByVersion>;
-}
+export type VersionFees = ReturnType<typeof createVersionFees>;
 
 type FeesByVersion = ReadonlyMap<number, Fees>;
 
@@ -25,7 +20,7 @@ const SELECT = `
   where version in (select json_array_elements_text($1)::int)`;
 
 /** Creates the cache. Entries never become stale, because versions are immutable. */
-export function createVersionFees(em: EntityManager): VersionFees {
+export function createVersionFees(em: EntityManager) {
   const known = new LRUCache<number, Fees>({
     maxSize: MAX_TIERS_KEPT,
     sizeCalculation: ({ tiers }) => 1 + tiers.length,
@@ -44,7 +39,10 @@ export function createVersionFees(em: EntityManager): VersionFees {
   }
 
   return {
-    of(versions) {
+    /**
+     * Returns the fees of versions, synchronously if they are all in memory. Versions that do not exist are omitted.
+     */
+    of(versions: Iterable<number>): FeesByVersion | Promise<FeesByVersion> {
       const found = new Map<number, Fees>();
       const missing: number[] = [];
       for (const version of new Set(versions)) {
