@@ -5,12 +5,10 @@ import { Refusal } from "./refusal.ts";
 const CACHE_MS = 1_000;
 const MAX_CACHED = 10_000;
 
-/** Cache of lookups for a second, so that changes take effect everywhere within a second. */
-export type BriefCache<T> = ReturnType<typeof createBriefCache<T>>;
-
 /**
- * Creates the cache. Results and refusals are cached for a second from the start of the lookup. lru-cache's
- * `fetchMethod` would count from the end of the lookup, and caches neither refusals nor misses.
+ * Creates a cache of lookups, so that changes take effect everywhere within a second. Results and refusals are cached
+ * for a second from the start of the lookup. lru-cache's `fetchMethod` would count from the end of the lookup, and
+ * caches neither refusals nor misses.
  */
 export function createBriefCache<T>() {
   const cached = new LRUCache<string, Promise<T>>({ max: MAX_CACHED, ttl: CACHE_MS });

@@ -20,9 +20,6 @@ export interface Attempt extends Purpose {
   readonly nonce: string;
 }
 
-/** Encrypts attempts, which the browser stores. */
-export type AttemptSeal = ReturnType<typeof createAttemptSeal>;
-
 export const ATTEMPT_SECONDS = 600;
 
 const CONTEXT = "sign-in attempt";

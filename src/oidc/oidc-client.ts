@@ -15,9 +15,6 @@ export interface OidcSettings {
   readonly assumeEmailVerified: boolean;
 }
 
-/** Signs people in at an identity provider, using OpenID Connect's code flow with PKCE. */
-export type OidcClient = ReturnType<typeof createOidcClient>;
-
 interface SignedInByOidc {
   readonly email: string;
   readonly purpose: Purpose;
@@ -28,8 +25,9 @@ const TIMEOUT_SECONDS = 10;
 const REMEMBER_MS = 60 * 60 * 1_000;
 
 /**
- * Creates the client. It contacts the provider and loads its library at the first attempt, so that the
- * service starts even if the provider is unreachable.
+ * Creates a client that signs people in at an identity provider, using OpenID Connect's code flow with PKCE. It
+ * contacts the provider and loads its library at the first attempt, so that the service starts even if the provider is
+ * unreachable.
  *
  * @param spend records that the attempt with this state has ended. Returns false if it had already ended
  */

@@ -8,8 +8,6 @@ export interface S3Settings {
   readonly secretAccessKey: string;
 }
 
-export type S3Client = ReturnType<typeof createS3Client>;
-
 /** Timeout of a request in milliseconds, enough for 5 MiB. */
 const TIMEOUT_MS = 20_000;
 

@@ -1,10 +1,7 @@
-/** A cookie of this site that scripts cannot read. */
-export type SiteCookie = ReturnType<typeof createSiteCookie>;
-
 /**
- * Creates a cookie. Over https its name has the prefix `__Host-`, which browsers accept only over https, from the same
- * host and for the whole site (RFC 6265bis, 4.1.3.2). Only that name is read over https, because another host of the
- * domain, or an attacker on http, can set a cookie without a prefix.
+ * Creates a cookie of this site that scripts cannot read. Over https its name has the prefix `__Host-`, which browsers
+ * accept only over https, from the same host and for the whole site (RFC 6265bis, 4.1.3.2). Only that name is read
+ * over https, because another host of the domain, or an attacker on http, can set a cookie without a prefix.
  *
  * @param value pattern of the value
  */

@@ -6,9 +6,6 @@ import type { TickBatcher } from "./tick-batcher.ts";
 import { readTraceparent } from "../call-headers.ts";
 import { withoutSecrets } from "../../domain/without-secrets.ts";
 
-/** Records each call with a log line and two metrics. Never receives keys or bodies. */
-export type Observer = ReturnType<typeof createObserver>;
-
 /** Histogram buckets in seconds. A quote takes well under a millisecond, a booking a few milliseconds. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
@@ -34,6 +31,7 @@ function traceIdOf({ span, headers: { traceparent } }: ReceivedCall): string | u
   return traceparent === undefined ? undefined : readTraceparent(traceparent)?.traceId;
 }
 
+/** Creates the record of calls: a log line and two metrics for each. It never contains keys or bodies. */
 export function createObserver(options: {
   readonly log: Logger;
   readonly registry: Registry;

@@ -4,9 +4,6 @@ import { compressedFlag } from "@connectrpc/connect/protocol";
 import { hasKnownFlags, HEAD_BYTES, lengthOf } from "../connect/frames.ts";
 import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 
-/** The body of a gRPC call, which arrives in chunks and must contain one message. */
-export type UnaryBody = ReturnType<typeof readUnaryBody>;
-
 interface Reading {
   readonly parse: (bytes: Uint8Array) => Message;
   readonly maxBytes: number;
@@ -14,6 +11,7 @@ interface Reading {
   readonly reserve: (bytes: number) => void;
 }
 
+/** Reads the body of a gRPC call, which arrives in chunks and must contain one message. */
 export function readUnaryBody({ parse, maxBytes, reserve }: Reading) {
   let request: Message | undefined;
   let chunks: Buffer[] = [];
