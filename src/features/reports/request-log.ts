@@ -22,20 +22,7 @@ const RETENTION_DAYS = 7;
 
 const MAX_MESSAGE = 500;
 
-interface WaitingRequest {
-  readonly workspace: number;
-  readonly startedMs: number;
-  readonly method: string;
-  readonly path: string | undefined;
-  readonly outcome: RequestOutcome;
-  readonly code: string;
-  readonly httpStatus: number;
-  readonly durationMs: number;
-  readonly requestId: string;
-  readonly reason: string | undefined;
-  readonly message: string | undefined;
-  readonly caller: string;
-}
+type WaitingRequest = ReturnType<typeof waitingRequest>;
 
 /** Log that collects the workspaces' requests in memory until they are written. */
 export type RequestLog = ReturnType<typeof createRequestLog>;
@@ -75,7 +62,7 @@ function waitingRequest(
   { code = Code.Canceled, method = "", headers, refusal, decoded, startedMs }: ReceivedCall,
   { workspaceId: workspace, key, member }: WorkspaceCaller,
   httpStatus: number,
-): WaitingRequest {
+) {
   const durationMs = Math.round(performance.now() - startedMs);
   return {
     workspace,

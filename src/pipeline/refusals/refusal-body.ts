@@ -1,29 +1,13 @@
-import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
-
-export interface RefusalBody {
-  readonly message: string;
-  readonly errors: Readonly<Record<string, readonly string[]>>;
-  readonly code: RefusalReason;
-  readonly request_id: string;
-  /** Machine-readable details, as in `ErrorInfo`. Absent if empty. */
-  readonly metadata?: Readonly<Record<string, string>>;
-}
+import type { Refusal } from "../../domain/refusal.ts";
 
 /** Returns the JSON body of a refusal: message, violations by field or subject, reason, request id and metadata. */
-export function refusalBody({ message, violations, reason, facts }: Refusal, requestId: string): RefusalBody {
-  const errors = new Map<string, string[]>();
-  for (const { subject, text } of violations) {
-    if (subject === undefined) continue;
-    const texts = errors.get(subject);
-    if (texts === undefined) errors.set(subject, [text]);
-    else texts.push(text);
-  }
-  const body = {
-    message,
-    errors: Object.fromEntries(errors),
-    code: reason,
-    request_id: requestId,
-  };
+export function refusalBody({ message, violations, reason, facts }: Refusal, requestId: string) {
+  const named = Map.groupBy(violations, ({ subject }) => subject);
+  named.delete(undefined);
+  const errors: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+    [...named].map(([subject, own]) => [subject, own.map(({ text }) => text)]),
+  );
+  const body = { message, errors, code: reason, request_id: requestId };
   return Object.keys(facts).length === 0 ? body : { ...body, metadata: facts };
 }
 

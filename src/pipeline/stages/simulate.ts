@@ -2,7 +2,7 @@ import type { Verdict } from "../../domain/rate-limit.ts";
 import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
 import { SLOWED } from "../bounds/limits.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
-import type { AnyCall, Caller, DeliveryFaults, ReceivedCall } from "../call.ts";
+import type { AnyCall, Caller, ReceivedCall } from "../call.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
 import { deadlineError } from "./deadline.ts";
 
@@ -17,14 +17,7 @@ export type Simulate = (rpc: Rpc | StreamRpc, call: ReceivedCall, caller: Caller
 
 type MakeRefusal = (call: ReceivedCall) => Refusal;
 
-interface Faults {
-  readonly result: string;
-  readonly refusal: MakeRefusal | undefined;
-  readonly slowMs: number;
-  readonly losesAnswer: boolean;
-  readonly fillsSlots: boolean;
-  readonly deliveryFaults: DeliveryFaults | undefined;
-}
+type Faults = ReturnType<typeof parseFaults>;
 
 export function createSimulate(): Simulate {
   const slowed = createSlowedCalls();
@@ -76,7 +69,7 @@ const MAX_SLOW_MS = 10_000;
 /** Additional faults, only for calls that write. */
 const WRITE_FAULTS = ["in_flight", "slot_full", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
 
-function parseFaults(text: string, isWrite: boolean): Faults {
+function parseFaults(text: string, isWrite: boolean) {
   const parts = text.split(",").map((it) => it.trim());
   const requested = new Map(parts.map(parseFault));
   // Refuses duplicates, which keeps the response header short.
