@@ -101,17 +101,9 @@ export function createGroupQueue<Member, Result>(
   };
 }
 
-interface NodeQueue<Member, Result> {
-  add(member: Member, deadlineMs: number): Promise<Result>;
-  /** Sends waiting members at the end of the tick. */
-  drain(): void;
-  sweep(): void;
-}
+type NodeQueue<Member, Result> = ReturnType<typeof createNodeQueue<Member, Result>>;
 
-function createNodeQueue<Member, Result>(
-  options: QueueOptions<Member, Result>,
-  node: WorkspaceNode,
-): NodeQueue<Member, Result> {
+function createNodeQueue<Member, Result>(options: QueueOptions<Member, Result>, node: WorkspaceNode) {
   const queue = createQueue<Member, Result>(options);
   const sendAll = createDrain(queue, options, node);
   let isScheduled = false;
@@ -119,6 +111,7 @@ function createNodeQueue<Member, Result>(
     isScheduled = false;
     void onBehalfOfAll(sendAll);
   };
+  /** Sends waiting members at the end of the tick. */
   function drain(): void {
     if (!isScheduled) queueMicrotask(sendOnce);
     isScheduled = true;
@@ -126,7 +119,7 @@ function createNodeQueue<Member, Result>(
   return {
     drain,
     sweep: queue.sweep,
-    add(member, deadlineMs) {
+    add(member: Member, deadlineMs: number): Promise<Result> {
       const sent = queue.add(member, deadlineMs);
       drain();
       return sent;

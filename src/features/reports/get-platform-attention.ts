@@ -30,9 +30,9 @@ export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention
 ) => {
   const reading = em.fork();
   const data = attentionTo<Subject>([
-    await loadTariff(reading),
+    { kind: "tariff", count: (await loadVersionInForce(reading)) === undefined ? 1 : 0 },
     await loadPayments(reading, now()),
-    await loadStoppedProviders(reading),
+    { kind: "payment_provider", subjects: await runStatement<Partial<Subject>>(reading, STOPPED_PROVIDERS) },
     await loadMails(reading, now()),
     await loadFailingWebhooks(reading, now()),
     await loadEndingKeys(reading, now()),
@@ -41,22 +41,13 @@ export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention
   return respond({ data: await withOwners(reading, data) });
 };
 
-async function loadTariff(em: EntityManager): Promise<Listed<Subject>> {
-  const isThere = (await loadVersionInForce(em)) !== undefined;
-  return { kind: "tariff", count: isThere ? 0 : 1 };
-}
-
 async function loadPayments(em: EntityManager, now: Date): Promise<Listed<Subject>> {
   const { payments, events, accounts } = await countOverdueWork(em, now);
   const named = payments === 0 ? [] : await loadOverduePayments(em, now);
   return {
     kind: "payment_overdue",
     count: payments + events + accounts,
-    subjects: named.map(({ workspace, shipment, dueAt }) => ({
-      workspace,
-      id: shipment,
-      at: dueAt,
-    })),
+    subjects: named.map(({ workspace, shipment: id, dueAt: at }) => ({ workspace, id, at })),
   };
 }
 
@@ -64,13 +55,6 @@ const STOPPED_PROVIDERS = `
   select workspace_id::float8 as workspace from payment_connection
   where ${STOPPED} and ${IS_LIVE}
   order by workspace_id limit ${MAX_COUNTED}`;
-
-async function loadStoppedProviders(em: EntityManager): Promise<Listed<Subject>> {
-  return {
-    kind: "payment_provider",
-    subjects: await runStatement<Partial<Subject>>(em, STOPPED_PROVIDERS),
-  };
-}
 
 /** Age at which a waiting email is overdue, in milliseconds. The first retries take place within seconds. */
 const MAIL_WAIT_MS = 5 * 60_000;
@@ -101,10 +85,8 @@ const FAILING_WEBHOOKS = `
 async function loadFailingWebhooks(em: EntityManager, now: Date): Promise<Listed<Subject>> {
   const before = (ms: number) => new Date(now.getTime() - ms).toISOString();
   const between = [before(FAILING_MS.most), before(FAILING_MS.least)];
-  return {
-    kind: "webhook_failing",
-    subjects: await runStatement<Partial<Subject>>(em, FAILING_WEBHOOKS, between),
-  };
+  const subjects = await runStatement<Partial<Subject>>(em, FAILING_WEBHOOKS, between);
+  return { kind: "webhook_failing", subjects };
 }
 
 async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subject>> {
@@ -114,10 +96,8 @@ async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subj
     { endsAt: soon },
     { orderBy: { endsAt: "asc", id: "asc" }, limit: MAX_COUNTED },
   );
-  return {
-    kind: "operator_key_ending",
-    subjects: found.map(({ operator, id, name, endsAt }) => ({ operator, id, name, at: endsAt })),
-  };
+  const subjects = found.map(({ operator, id, name, endsAt }) => ({ operator, id, name, at: endsAt }));
+  return { kind: "operator_key_ending", subjects };
 }
 
 async function loadSlots(em: EntityManager, tariffs: HealthDeps["tariffs"], now: Date): Promise<Listed<Subject>> {

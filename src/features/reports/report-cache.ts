@@ -1,13 +1,7 @@
 import { LRUCache } from "lru-cache";
 
 /** Cache of slow reports, which limits the load of repeated requests. */
-export interface ReportCache<Report extends object> {
-  /**
-   * Returns the cached report. Computes the report if it is missing, once for concurrent callers.
-   * Rejects with errors of `compute`.
-   */
-  get(key: string, compute: () => Promise<Report>): Promise<Report>;
-}
+export type ReportCache<Report extends object> = ReturnType<typeof createReportCache<Report>>;
 
 /** Minimum computation time of a cached report, in milliseconds. */
 const SLOW_MS = 100;
@@ -17,7 +11,7 @@ const FACTOR = 20;
 const MAX_AGE_MS = 30_000;
 const MAX_REPORTS = 500;
 
-export function createReportCache<Report extends object>(): ReportCache<Report> {
+export function createReportCache<Report extends object>() {
   const cache = new LRUCache<string, Report, () => Promise<Report>>({
     max: MAX_REPORTS,
     ttlResolution: 0,
@@ -32,5 +26,11 @@ export function createReportCache<Report extends object>(): ReportCache<Report> 
       return report;
     },
   });
-  return { get: (key, compute) => cache.forceFetch(key, { context: compute }) };
+  return {
+    /**
+     * Returns the cached report. Computes the report if it is missing, once for concurrent callers.
+     * Rejects with errors of `compute`.
+     */
+    get: (key: string, compute: () => Promise<Report>) => cache.forceFetch(key, { context: compute }),
+  };
 }
