@@ -127,7 +127,7 @@ const FLOORS: readonly Floor[] = [
       smtp: "domain/load-once.ts",
       s3: "domain/load-once.ts",
       tracking: "tracking/texts/* domain/* domain/*/*",
-      "tracking/texts": "tracking/tracking-texts.ts",
+      "tracking/texts": "",
     },
   },
   {

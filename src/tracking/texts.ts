@@ -1,8 +1,7 @@
 import { de } from "./texts/de.ts";
-import { en } from "./texts/en.ts";
+import { en, type TrackingTexts } from "./texts/en.ts";
 import { es } from "./texts/es.ts";
 import { fr } from "./texts/fr.ts";
-import type { TrackingTexts } from "./tracking-texts.ts";
 
 /** Texts by language tag (RFC 5646). The first language is the default. */
 export const TEXTS = { en, es, fr, de } satisfies Record<string, TrackingTexts>;

@@ -5,7 +5,7 @@ import type { EditResult } from "../domain/shipment/delivery-details.ts";
 import { isLate, isOverdue, type TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import { hasEnded, SHIPMENT_STATUSES, type ShipmentStatus } from "../domain/shipment/shipment-state.ts";
 import { TEXTS, type Language } from "./texts.ts";
-import type { TrackingTexts } from "./tracking-texts.ts";
+import type { TrackingTexts } from "./texts/en.ts";
 
 export const LANGUAGES = Object.keys(TEXTS) as readonly Language[];
 

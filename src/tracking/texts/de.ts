@@ -1,4 +1,4 @@
-import type { TrackingTexts } from "../tracking-texts.ts";
+import type { TrackingTexts } from "./en.ts";
 
 export const de: TrackingTexts = {
   title: (sender) => `Ihre Lieferung von ${sender}`,

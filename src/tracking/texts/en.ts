@@ -1,7 +1,6 @@
-import type { TrackingTexts } from "../tracking-texts.ts";
-
-export const en: TrackingTexts = {
-  title: (sender) => `Your delivery from ${sender}`,
+/** Texts of the tracking page and emails in English. Functions insert names and times unchanged. */
+export const en = {
+  title: (sender: string) => `Your delivery from ${sender}`,
   headline: {
     pending: "Your delivery is booked",
     awaiting_pickup: "Your delivery is waiting for the courier",
@@ -10,6 +9,7 @@ export const en: TrackingTexts = {
     returned: "Your delivery was returned to the sender",
     cancelled: "Your delivery was cancelled",
   },
+  /** Name of each status in the list of steps. */
   step: {
     pending: "Booked",
     awaiting_pickup: "Waiting for the courier",
@@ -19,13 +19,13 @@ export const en: TrackingTexts = {
     cancelled: "Cancelled",
   },
   steps: "Progress",
-  pickup: (window) => `Courier pickup: ${window}`,
-  delivery: (window) => `Delivery: ${window}`,
-  eta: (time) => `Expected ${time}`,
-  overdue: (time) => `Was expected ${time}`,
+  pickup: (window: string) => `Courier pickup: ${window}`,
+  delivery: (window: string) => `Delivery: ${window}`,
+  eta: (time: string) => `Expected ${time}`,
+  overdue: (time: string) => `Was expected ${time}`,
   atDoor: "Your courier is at the door",
   courier: "Courier",
-  away: (distance) => `about ${distance} away`,
+  away: (distance: string) => `about ${distance} away`,
   attempt: {
     nobody_there: "No one was there to accept it",
     refused: "It was not accepted",
@@ -37,18 +37,21 @@ export const en: TrackingTexts = {
   reference: "Reference",
   area: "Area",
   contact: "Questions?",
-  timeZone: (name) => `Times are in ${name}.`,
+  timeZone: (name: string) => `Times are in ${name}.`,
   items: "Contents",
   test: "This is a test: nothing is delivered.",
   missing: "This link is no longer valid",
   missingReason: "It has expired or was replaced. Ask the sender for a new link.",
   busy: "Try again in a moment",
   busyReason: "This page is busy.",
+  /** Texts for the verified recipient. */
   open: {
     digits: "If you are the recipient, enter the last four digits of your phone number",
     show: "Show address",
+    /** Text of the button once there is a photo. */
     showAll: "Show address and photo",
-    wrong: (triesLeft) => `Those digits don’t match. You have ${triesLeft} ${triesLeft === 1 ? "try" : "tries"} left.`,
+    wrong: (triesLeft: number) =>
+      `Those digits don’t match. You have ${triesLeft} ${triesLeft === 1 ? "try" : "tries"} left.`,
     locked: "No tries are left. Please ask the sender.",
     address: "Address",
     photo: "Photo of the delivery",
@@ -58,14 +61,18 @@ export const en: TrackingTexts = {
     invalid: "Use at most 500 characters.",
     closed: "The instructions can no longer be changed here. Please ask the sender.",
   },
+  /** Additional texts for emails and for the unsubscribe page. */
   mail: {
     attempted: "Your delivery could not be handed over",
-    pin: (digits) => `Tell the courier this PIN: ${digits}`,
+    pin: (digits: string) => `Tell the courier this PIN: ${digits}`,
     follow: "Track your delivery",
-    why: (sender) => `You’re receiving this email because ${sender} is delivering a parcel to you.`,
+    why: (sender: string) => `You’re receiving this email because ${sender} is delivering a parcel to you.`,
     stop: "Unsubscribe",
-    mayStop: (sender) => `Unsubscribe from emails about deliveries from ${sender}?`,
+    mayStop: (sender: string) => `Unsubscribe from emails about deliveries from ${sender}?`,
     stopNow: "Unsubscribe",
-    stopped: (sender) => `You’re unsubscribed from emails about deliveries from ${sender}.`,
+    stopped: (sender: string) => `You’re unsubscribed from emails about deliveries from ${sender}.`,
   },
 };
+
+/** Texts in one language. */
+export type TrackingTexts = typeof en;
