@@ -25,7 +25,7 @@ import { createReportCache } from "../features/reports/report-cache.ts";
 import { createRequestLog } from "../features/reports/request-log.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
 import { createSlots } from "../features/slots/slots.ts";
-import { createTariffTasks, type TariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
+import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
 import { createCoverageDocuments } from "../features/tariffs/coverage/coverage-documents.ts";
 import { createTariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import { createVersionFees } from "../features/tariffs/versions/version-fees.ts";
@@ -47,7 +47,7 @@ import { createDatabaseFigures } from "./database-figures.ts";
 import { createDatabaseClock } from "./database-clock.ts";
 import { createDatabaseContact, type DatabaseContact } from "./database-contact.ts";
 import { createInstruments, type Instruments } from "./instruments.ts";
-import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
+import { createLifecycle } from "./lifecycle.ts";
 import { addMetrics, createRegistry } from "./metrics.ts";
 import { createMails } from "./mails.ts";
 import { createEventOptions, createPayments } from "./payments.ts";
@@ -65,19 +65,7 @@ import {
 } from "./services.ts";
 
 /** The whole service: both servers on one database. */
-export interface App extends Lifecycle {
-  /** Returns the reason why the public ports are closed or closing. `undefined` while open. */
-  closedReason(): string | undefined;
-  /**
-   * Makes the service not ready while it continues to serve, so that load balancers stop sending calls.
-   * Returns whether the service was open.
-   */
-  leave(): boolean;
-  hasTariff(): boolean;
-  readonly em: EntityManager;
-  readonly tasks: TariffTasks;
-  readonly maxDatabaseConnections: number;
-}
+export type App = ReturnType<typeof createApp>;
 
 export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> & Partial<Config> & { readonly databaseUrl: string };
 
@@ -102,7 +90,7 @@ export interface AppOverrides {
 }
 
 /** Creates the service and connects its parts. Opens no connections. */
-export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverrides = {}): App {
+export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverrides = {}) {
   const { webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), monotonicMs: nowMs, maxWaitMs, tracing } = outside;
   const contact = createDatabaseContact({ log: fullLog, config, nowMs });

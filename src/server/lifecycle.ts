@@ -7,9 +7,6 @@ import type { Background } from "./background.ts";
 import { listenAs } from "./ports.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** Startup and shutdown of a serving process. */
-export type Lifecycle = ReturnType<typeof createLifecycle>;
-
 interface ListeningAddresses {
   readonly http: AddressInfo;
   readonly grpc: AddressInfo;
@@ -47,6 +44,7 @@ interface LifecycleOptions {
   readonly log: Logger;
 }
 
+/** Creates the functions that start and shut down a serving process. */
 export function createLifecycle(options: LifecycleOptions) {
   const { host, http, grpc, operations, operationsPort, reusePort } = options;
   const { readiness, background, log } = options;

@@ -10,7 +10,7 @@ import { createClientAddress } from "../pipeline/client-address.ts";
 import { onBehalfOf } from "../db/connection-shares.ts";
 import { databaseRefusal } from "../db/database-error.ts";
 import type { MapTiles } from "../domain/map-tiles.ts";
-import { createPipeline, type Pipeline, type PipelineOptions } from "../pipeline/stages/pipeline.ts";
+import { createPipeline, type PipelineOptions } from "../pipeline/stages/pipeline.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -60,13 +60,7 @@ const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
 /** Services that require no credential. */
 const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
 
-export interface Servers {
-  readonly http: TransportServer;
-  readonly grpc: TransportServer;
-  /** Server for operators. It is opened only if its port is configured. */
-  readonly operations: TransportServer;
-  readonly reservedBytes: Pipeline["reservedBytes"];
-}
+export type Servers = ReturnType<typeof createServers>;
 
 /** Options of the servers, without the pipeline options that are created here. */
 interface ServersOptions extends Omit<
@@ -89,7 +83,7 @@ interface ServersOptions extends Omit<
  * Creates the servers without listening. Both public servers share one pipeline. If there is a server
  * for operators, the public servers expose neither metrics nor the operator and account services.
  */
-export function createServers(options: ServersOptions): Servers {
+export function createServers(options: ServersOptions) {
   const { rpcs, streams, registry, config } = options;
   const { unreadyReason, shutdownSignal, endSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
@@ -143,6 +137,7 @@ export function createServers(options: ServersOptions): Servers {
       ],
     }),
     grpc,
+    /** Server for operators. It is opened only if its port is configured. */
     operations: createOperationsServer(probes(registry)),
     reservedBytes: pipeline.reservedBytes,
   };

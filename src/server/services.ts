@@ -113,10 +113,7 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
     readonly testTimes: TestTimes;
   };
 
-export function implementServices(base: ServiceDeps): {
-  readonly rpcs: readonly Rpc[];
-  readonly streams: readonly StreamRpc[];
-} {
+export function implementServices(base: ServiceDeps) {
   const deps = {
     ...base,
     findShipment: createFindShipment(base.em, base.observeGroups, base.versionFees),
