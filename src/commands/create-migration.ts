@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { MIGRATION_FILES } from "../db/migrator.ts";
 import { createOrm } from "../db/orm.ts";
-import { type MigrationPart, splitMigration } from "../db/split-migration.ts";
+import type { SqlMigration } from "../db/migration-list.ts";
+import { splitMigration } from "../db/split-migration.ts";
 import { ENTITY_LIST, writeEntities } from "./write-entities.ts";
 
 // For developers: `npm run migration:create -- <name>` lists the entities and compares them with the committed schema
@@ -65,12 +66,9 @@ function pathOf(file: string): URL {
   return new URL(`../db/migrations/${file}`, import.meta.url);
 }
 
-function sourceOf({ transactional, statements }: MigrationPart): string {
+function sourceOf({ isTransactional = true, statements }: SqlMigration): string {
   const listed = statements.map((sql) => `\`${sql.replace(/[`$\\]/g, "\\$&")}\`,`);
-  return `${transactional ? "" : ALONE}export const statements = [${listed.join("\n")}];\n`;
+  const single = `/** Each statement is a transaction, so that no lock is held while the next one runs. */
+    export const isTransactional = false;\n\n`;
+  return `${isTransactional ? "" : single}export const statements = [${listed.join("\n")}];\n`;
 }
-
-const ALONE = `/** Each statement is a transaction, so that no lock is held while the next one runs. */
-export const isTransactional = false;
-
-`;

@@ -1,3 +1,4 @@
+/** A migration without code. */
 export interface SqlMigration {
   readonly statements: readonly string[];
   /** Whether all statements run in one transaction. If false, each is a transaction of its own. Default true. */
@@ -9,7 +10,7 @@ export const BASELINE = "20261123230000-baseline";
 
 /**
  * All migrations, oldest first, by file name, which is also the name in `applied_migration`. The list is
- * explicit because a built program has no folder to read. A migration is loaded only when it is applied.
+ * explicit because a built program has no folder to read.
  */
 export const MIGRATIONS: Readonly<Record<string, () => Promise<SqlMigration>>> = {
   [BASELINE]: () => import("./migrations/20261123230000-baseline.ts"),

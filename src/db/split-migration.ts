@@ -1,8 +1,4 @@
-/** Statements of one migration. They run in one transaction or in one transaction each. */
-export interface MigrationPart {
-  readonly transactional: boolean;
-  readonly statements: readonly string[];
-}
+import type { SqlMigration } from "./migration-list.ts";
 
 const CREATED = /^create table "(\w+)"/;
 const INDEX = /^create (?:unique )?index (?="\w+" on "(\w+)")/;
@@ -18,7 +14,7 @@ const LOCKED = /(?:^alter table|^drop table(?: if exists)?| references) "(\w+)"/
  *
  * @param statements statements as MikroORM generates them, in order
  */
-export function splitMigration(statements: readonly string[]): MigrationPart[] {
+export function splitMigration(statements: readonly string[]): SqlMigration[] {
   const trimmed = statements.map((sql) => sql.trim().replace(/;$/, "")).filter((sql) => sql !== "");
   const created = new Set(trimmed.flatMap((sql) => CREATED.exec(sql)?.[1] ?? []));
   const parts: { readonly locked: Set<string>; readonly statements: string[] }[] = [];
@@ -42,8 +38,8 @@ export function splitMigration(statements: readonly string[]): MigrationPart[] {
     }
   }
   return [
-    ...parts.map((part) => ({ transactional: true, statements: part.statements })),
-    ...(alone.length > 0 ? [{ transactional: false, statements: alone }] : []),
+    ...parts.map((part) => ({ statements: part.statements })),
+    ...(alone.length > 0 ? [{ isTransactional: false, statements: alone }] : []),
   ];
 }
 

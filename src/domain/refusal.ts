@@ -86,7 +86,11 @@ export function fixedViolation(reason: FixedReason): Violation {
   return subject === undefined ? { reason, text } : { reason, subject, text };
 }
 
-/** @param problem text that follows the field's name, such as `must be another customer.` */
+/**
+ * Creates a violation for an invalid field.
+ *
+ * @param problem text that follows the field's name, with its full stop, such as `must be another customer.`
+ */
 export function fieldViolation(subject: string, problem: string): Violation {
   return { reason: "FIELD_INVALID", subject, text: `${subject} ${problem}` };
 }

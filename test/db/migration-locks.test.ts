@@ -31,20 +31,13 @@ const CHANGE = [
   'alter table "shipment" add constraint "shipment_colour_given" check (colour <> \'\');',
   'alter table "parcel" add constraint "parcel_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id");',
 ];
-const parts = splitMigration(CHANGE).map(({ transactional: once, statements }) => ({
+const committed = await Promise.all(Object.values(later).map((load) => load()));
+const migrations = [...committed, ...splitMigration(CHANGE)].map(({ statements, isTransactional: once = true }) => ({
   once,
   transactions: once ? [[...statements]] : statements.map((sql) => [sql]),
 }));
 
-const committed = await Promise.all(
-  Object.values(later).map(async (load) => {
-    const { statements, isTransactional: once = true } = await load();
-    return { once, transactions: once ? [[...statements]] : statements.map((sql) => [sql]) };
-  }),
-);
-
 test("a migration's transaction locks at most one released table and reads it only to build an index, and a migration without a transaction can be repeated", async () => {
-  const migrations = [...committed, ...parts];
   for (const statements of migrations.flatMap(({ transactions }) => transactions)) {
     // Flushes pending statistics, which would otherwise include earlier reads.
     await client.query("select pg_stat_force_next_flush()");

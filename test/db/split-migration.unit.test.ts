@@ -8,9 +8,9 @@ test("splits a column and an index of one table into two migrations", () => {
     'create index "shipment_colour" on "shipment" ("colour");',
   ];
   expect(splitMigration(change)).toEqual([
-    { transactional: true, statements: ['alter table "shipment" add "colour" text null'] },
+    { statements: ['alter table "shipment" add "colour" text null'] },
     {
-      transactional: false,
+      isTransactional: false,
       statements: ['create index if not exists "shipment_colour" on "shipment" ("colour")'],
     },
   ]);
@@ -22,16 +22,16 @@ test("creates a new table with its indexes and constraints in one transaction", 
     'create index "parcel_workspace" on "parcel" ("workspace_id");',
     'alter table "parcel" add constraint "parcel_foreign" foreign key ("workspace_id") references "workspace" ("id");',
   ];
-  expect(splitMigration(change)).toEqual([{ transactional: true, statements: change.map((sql) => sql.slice(0, -1)) }]);
+  expect(splitMigration(change)).toEqual([{ statements: change.map((sql) => sql.slice(0, -1)) }]);
 });
 
 test("validates a constraint of an existing table outside the transaction that adds it", () => {
   const check = 'alter table "shipment" add constraint "shipment_colour" check (colour <> \'\')';
   expect(splitMigration([check, 'alter table "customer" add "colour" text null'])).toEqual([
-    { transactional: true, statements: [`${check} not valid`] },
-    { transactional: true, statements: ['alter table "customer" add "colour" text null'] },
+    { statements: [`${check} not valid`] },
+    { statements: ['alter table "customer" add "colour" text null'] },
     {
-      transactional: false,
+      isTransactional: false,
       statements: ['alter table "shipment" validate constraint "shipment_colour"'],
     },
   ]);
@@ -41,7 +41,7 @@ test("drops and rebuilds a changed index", () => {
   const change = ['drop index "event_feed";', 'create unique index "event_feed" on "event" ("position");'];
   expect(splitMigration(change)).toEqual([
     {
-      transactional: false,
+      isTransactional: false,
       statements: [
         'drop index if exists "event_feed"',
         'create unique index if not exists "event_feed" on "event" ("position")',

@@ -46,10 +46,10 @@ function fieldOf(part: ObjectPart, name: string): Part {
   return { ...part, value: part.value[name], path: `${part.path}.${name}` };
 }
 
-/** Adds an error about a value and returns the value to continue with. */
-function refuse<T>({ value, path, faults }: Part, text: string, orElse: T): T {
+/** Adds an error about a value and returns the value to use instead. */
+function addFault<T>({ value, path, faults }: Part, text: string, replacement: T): T {
   faults.add(path, `${text}; it is ${quoted(value)}`);
-  return orElse;
+  return replacement;
 }
 
 /**
@@ -108,7 +108,7 @@ function indexOfNamed(part: Part, indexes: ReadonlyMap<string, number>): number 
   const { value } = part;
   if (isLeftOut(value)) return undefined;
   const index = typeof value === "string" ? indexes.get(value) : undefined;
-  return index ?? refuse(part, "must be the name of one of the schedules", undefined);
+  return index ?? addFault(part, "must be the name of one of the schedules", undefined);
 }
 
 /** Parses a list of up to `max` objects. A missing list counts as empty. */
@@ -122,7 +122,7 @@ function parseList<Item>(part: Part, max: number, parseItem: (item: ObjectPart) 
   }
   return value.flatMap((item: unknown, i) => {
     const itemPart = { ...part, value: item, path: `${path}[${i}]` };
-    return isObject(item) ? [parseItem({ ...itemPart, value: item })] : refuse(itemPart, "must be an object", []);
+    return isObject(item) ? [parseItem({ ...itemPart, value: item })] : addFault(itemPart, "must be an object", []);
   });
 }
 
@@ -167,7 +167,7 @@ function parseCapacity(schedule: ObjectPart): SlotCapacity | undefined {
 function parseCapacityUnit(part: Part): CapacityUnit | undefined {
   if (isLeftOut(part.value)) return undefined;
   const unit = CAPACITY_UNITS.find((known) => known === part.value);
-  return unit ?? refuse(part, `must be one of ${CAPACITY_UNITS.join(", ")}`, undefined);
+  return unit ?? addFault(part, `must be one of ${CAPACITY_UNITS.join(", ")}`, undefined);
 }
 
 const MAX_NAME_CHARACTERS = 100;
@@ -175,24 +175,24 @@ const MAX_NAME_CHARACTERS = 100;
 function parseName(part: Part): string {
   const { value } = part;
   const isName = typeof value === "string" && value.trim() !== "" && hasAtMost(value, MAX_NAME_CHARACTERS);
-  return isName ? value : refuse(part, `must be text of 1 to ${MAX_NAME_CHARACTERS} characters`, "");
+  return isName ? value : addFault(part, `must be text of 1 to ${MAX_NAME_CHARACTERS} characters`, "");
 }
 
 function parseTimeZone(part: Part): string {
   const { value } = part;
   if (typeof value === "string" && isTimeZone(value)) return value;
-  return refuse(part, `must be the IANA name of a time zone, such as "Europe/Berlin"`, "UTC");
+  return addFault(part, `must be the IANA name of a time zone, such as "Europe/Berlin"`, "UTC");
 }
 
 /**
  * Parses a whole number within bounds. If it is invalid, adds an error and returns the lower bound.
  *
- * @param orElse value of an absent field
+ * @param whenNull value for a missing field or null
  */
-function parseWhole(part: Part, [min, max]: readonly [number, number], orElse?: number): number {
-  const value = part.value ?? orElse;
+function parseWhole(part: Part, [min, max]: readonly [number, number], whenNull?: number): number {
+  const value = part.value ?? whenNull;
   const isWithin = Number.isInteger(value) && min <= Number(value) && Number(value) <= max;
-  return isWithin ? (value as number) : refuse(part, `must be a whole number from ${min} to ${max}`, min);
+  return isWithin ? (value as number) : addFault(part, `must be a whole number from ${min} to ${max}`, min);
 }
 
 function parseOptional(part: Part, bounds: readonly [number, number]): number | undefined {
@@ -201,7 +201,7 @@ function parseOptional(part: Part, bounds: readonly [number, number]): number | 
 
 function parseFlag(part: Part): boolean {
   const value = part.value ?? true;
-  return typeof value === "boolean" ? value : refuse(part, "must be true or false", true);
+  return typeof value === "boolean" ? value : addFault(part, "must be true or false", true);
 }
 
 type WeeklyHours = Hours & { readonly days: readonly boolean[] };
@@ -253,7 +253,7 @@ function parseExceptions(part: Part): Record<string, Hours[]> {
     const datePart = fieldOf(item, "date");
     const { date } = item.value;
     if (typeof date !== "string" || !isDate(date)) {
-      refuse(datePart, `must be a date such as "2026-12-25"`, undefined);
+      addFault(datePart, `must be a date such as "2026-12-25"`, undefined);
     } else if (date in exceptions) {
       item.faults.add(datePart.path, `must be listed once; ${date} is listed already; combine its hours`);
     } else {
@@ -280,7 +280,7 @@ function parseHoursOfDate(part: Part): Hours[] {
 function checkNote(part: Part): void {
   const { value } = part;
   if (isLeftOut(value) || (typeof value === "string" && hasAtMost(value, 200))) return;
-  refuse(part, "must be text of at most 200 characters", undefined);
+  addFault(part, "must be text of at most 200 characters", undefined);
 }
 
 function parseHours(item: ObjectPart): Hours {
@@ -297,14 +297,14 @@ function parseHours(item: ObjectPart): Hours {
 /**
  * Parses a local time into minutes since midnight. If it is invalid, adds an error and returns 0.
  *
- * @param orElse value of an absent field
+ * @param whenLeftOut value for a missing field, null or an empty text
  */
-function parseTime(part: Part, orElse?: number): number {
+function parseTime(part: Part, whenLeftOut?: number): number {
   const { value } = part;
-  if (orElse !== undefined && isLeftOut(value)) return orElse;
+  if (whenLeftOut !== undefined && isLeftOut(value)) return whenLeftOut;
   const match = typeof value === "string" ? /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) : null;
   if (match !== null) return Number(match[1]) * 60 + Number(match[2]);
-  return refuse(part, `must be a time from "00:00" to "23:59"`, 0);
+  return addFault(part, `must be a time from "00:00" to "23:59"`, 0);
 }
 
 /** Parses a list of at least one weekday into a flag per weekday. */

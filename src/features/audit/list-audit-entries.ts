@@ -13,7 +13,7 @@ import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { compileToMessage } from "../../json/records.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
 import { readRecordId } from "../../db/columns.ts";
-import { fieldViolation, Refusal, type Violation } from "../../domain/refusal.ts";
+import { fieldViolation, invalidField, refuseAny, type Violation } from "../../domain/refusal.ts";
 import { AUDIT_ACTIONS, SUBJECT_KINDS } from "./record-change.ts";
 import { AuditEntry } from "./audit-entry.entity.ts";
 
@@ -81,9 +81,7 @@ type Filters = ReturnType<typeof filtersOf>;
 
 function filtersOf(request: ListAuditEntriesRequestValid) {
   const { operator, workspace, action, subject } = request;
-  const violations = [...unknownAction(action), ...unknownSubject(subject)];
-  const [first, ...rest] = violations;
-  if (first !== undefined) throw new Refusal([first, ...rest]);
+  refuseAny([...unknownAction(action), ...unknownSubject(subject)]);
   return {
     operatorId: idOf(operator),
     workspaceId: idOf(workspace),
@@ -100,24 +98,20 @@ function idOf(sent: bigint | undefined): number | undefined {
 
 function unknownAction(action: string | undefined): Violation[] {
   if (action === undefined || AUDIT_ACTIONS.includes(action)) return [];
-  return [invalid("action", `must be one of ${AUDIT_ACTIONS.join(", ")}`)];
+  return [fieldViolation("action", `must be one of ${AUDIT_ACTIONS.join(", ")}.`)];
 }
 
 function unknownSubject(subject: string | undefined): Violation[] {
   const [kind, id] = subject?.split("/") ?? [];
   if (subject === undefined || (id && (SUBJECT_KINDS as readonly string[]).includes(kind!))) return [];
   const kinds = SUBJECT_KINDS.join(", ");
-  return [invalid("subject", `must be one of ${kinds}, a slash and an id, such as workspace/12`)];
-}
-
-function invalid(subject: string, text: string): Violation {
-  return fieldViolation(subject, `${text}.`);
+  return [fieldViolation("subject", `must be one of ${kinds}, a slash and an id, such as workspace/12.`)];
 }
 
 async function positionOfEntry(em: EntityManager, sent: bigint): Promise<Position> {
   const entry = await em.findOne(AuditEntry, readRecordId(sent) ?? 0);
   if (entry !== null) return positionOf(entry);
-  throw new Refusal([invalid("after", "must be the id of an audit entry, or 0 to start with the first entry")]);
+  throw invalidField("after", "must be the id of an audit entry, or 0 to start with the first entry.");
 }
 
 type Position = readonly [createdAtMs: number, id: number];

@@ -7,12 +7,11 @@ import { USAGE_DAYS } from "./usage-counter.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** SQL for the figures of a group of shipments, by name. `BookingDay` stores them in this order. */
+/** SQL for the figures of a group of shipments, by name, amounts in minor units. `BookingDay` stores them in this order. */
 const FIGURES = {
   bookings: "count(*)",
   cancellations: "count(*) filter (where status = 'cancelled')",
   quoted: "count(*) filter (where quoted)",
-  /** Totals of paid shipments and of shipments that await payment, in minor units. */
   paidMinor: "coalesce(sum(total_minor) filter (where payment_status = 'paid'), 0)",
   awaitingMinor: "coalesce(sum(total_minor) filter (where payment_status = 'awaiting_payment'), 0)",
   paid: "count(*) filter (where payment_status in ('paid', 'refund_pending', 'refunded'))",
@@ -25,7 +24,7 @@ const FIGURES = {
 
 type Figure = keyof typeof FIGURES;
 
-export const FIGURE_NAMES = Object.keys(FIGURES) as Figure[];
+export const FIGURE_NAMES = Object.keys(FIGURES) as readonly Figure[];
 
 /** Returns SQL for figures of a group of shipments. */
 export function figuresSql(...names: readonly Figure[]): string {

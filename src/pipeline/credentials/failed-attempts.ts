@@ -10,7 +10,7 @@ const OTHERS = "";
 export type FailedAttempts = ReturnType<typeof createFailedAttempts>;
 
 /**
- * Creates the counters.
+ * Creates counters of failed attempts by address or another key.
  *
  * @param tooMany message of the refusal ("Too many unknown keys from this address")
  */

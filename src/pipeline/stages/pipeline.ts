@@ -121,7 +121,7 @@ export function createPipeline(options: PipelineOptions) {
     reserveResponse: answers.reserve,
     /** Writes a response together with the other responses of this tick. `write` must not throw. */
     respond: tickBatcher.respond,
-    /** Records the end of the call like `Observer.end`, and ends its span. */
+    /** Records the end of a call and ends its span. Called once, with status 0 if no response was sent. */
     finish(call: ReceivedCall, httpStatus: number): void {
       call.hasEnded = true;
       call.onEnd?.();

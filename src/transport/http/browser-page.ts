@@ -93,6 +93,7 @@ export function createStartPage(options: {
   };
 }
 
+/** Sends a page about this service. No-op if the response has started or the caller has disconnected. */
 export function sendPage(response: ServerResponse, name: keyof typeof PAGES, requestId: string): void {
   sendHtml(response, requestId, PAGES[name], { vary: "Accept" });
 }

@@ -47,7 +47,7 @@ export function readBody(
   request.on("end", () => done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
 }
 
-/** Like `readBody`, for a small body, for which no memory is reserved. Never settles if the caller disconnects. */
+/** Reads a small body without reserving memory. Never settles if the caller disconnects. */
 export function readSmallBody(request: IncomingMessage, headers: CallHeaders, maxBytes: number): Promise<Buffer> {
   const bounds = { maxBytes, reserve: () => undefined };
   return new Promise((resolve, reject) => readBody(request, headers, bounds, resolve, reject));
