@@ -81,7 +81,7 @@ test("responses for shipments and customers with all fields match the OpenAPI do
     await call(`shipments/${reference}/payments`, { body: PAYMENT, headers });
   }
   await call(`shipments/${reference}/courier`, { method: "PUT", body: { name: "Ada" } });
-  const progress = { stage: "at_pickup", pickup_eta: "2026-12-01T09:00:00Z" };
+  const progress = { stage: "at_pickup", pickup_eta: new Date(Date.now() + 3_600_000).toISOString() };
   await call(`shipments/${reference}/progress`, { body: progress });
   await call(`shipments/${reference}/attempts`, { body: { reason: "other", note: "Dog" } });
   await call(`shipments/${reference}/cancel`, { body: { reason: "other", note: "Moved" } });
