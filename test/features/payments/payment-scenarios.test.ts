@@ -27,21 +27,17 @@ const DISPUTED = "refused: The payment is disputed. It cannot be refunded until 
 const REFUND_FAILED = "refund_error The refund failed: expired_or_canceled_card.";
 const ENDED = "error The checkout expired before it was paid.";
 
-/** Scenarios: actions in stages, each with the expected outcome. */
+/**
+ * Scenarios that run in both modes: actions in stages, each with the expected outcome. Modes differ only in the
+ * platform's account, so these scenarios contain each kind of call to the provider and each kind of event.
+ */
 const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "a checkout that expired is replaced by another": {
-    "checkout; expire; deliver": `awaiting_payment; ${ENDED}; failed; expired; events checkout_opened payment_failed`,
-    checkout: "awaiting_payment; page; expired; open; events checkout_opened",
-  },
   "a checkout of a shipment that is cancelled is ended": {
     "checkout; cancel": "voided; expired; events checkout_opened cancelled updated",
   },
   "a checkout is refused while the account takes no payments, and why stays told, once": {
     "restrict; checkout": `awaiting_payment; error ${NO_CHARGES}; failed; events payment_failed; refused: The payment provider refused the request: ${NO_CHARGES}`,
     "record; wait 60": `awaiting_payment; error ${NO_CHARGES}; failed; ${NOT_CONFIRMED}`,
-  },
-  "a payment that is made pays the shipment": {
-    "checkout; pay; deliver": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
   },
   "a payment is recorded as Stripe says, whatever the caller says": {
     record: `awaiting_payment; ${NOT_CONFIRMED}`,
@@ -53,6 +49,61 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; process; deliver": "awaiting_payment; processing; complete; events checkout_opened payment_processing",
     "reprice 5; checkout": `awaiting_payment; processing; complete; ${NO_CHANGE}; ${NO_CHECKOUT}`,
     "completeProcessing succeeded; deliver": "paid; complete 1269; events paid awaiting_pickup",
+  },
+  "money that does not count keeps the account connected until it is accepted": {
+    "checkout; spoil amount 900; pay; deliver; work; cancel; work; disconnect": `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled; ${UNCOUNTED}`,
+    "accept; disconnect": "voided; complete 900; events updated",
+  },
+  "a refund that fails is told, and can be tried again": {
+    [`${pay}; refundsBecome failed; cancel`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refund_failed; recorded by stripe`,
+    "refundsBecome succeeded; retry":
+      "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
+  },
+  "an inquiry does not block a refund, and a full refund closes it": {
+    [`${pay}; inquire; deliver; work`]:
+      "paid; dispute open; dispute_refundable; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened; recorded by stripe",
+    "cancel; work":
+      "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269; events cancelled refunded dispute_closed",
+  },
+  "a refund is of what a dispute of a part has left, once that is lost": {
+    [`${pay}; dispute 300; cancel; deliver`]:
+      "refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled dispute_opened; recorded by stripe",
+    "closeDispute lost; deliver":
+      "refunded; refunded_amount 9.69; dispute lost; disputed_amount 3; complete 1269 -969; events dispute_closed refunded",
+  },
+  "what was paid while Stripe is away is seen once it is back": {
+    "checkout; pay; goAway; deliver; work; record; checkout": `awaiting_payment; page; complete 1269; events checkout_opened; ${NO_ANSWER}`,
+    "comeBack; wait 10": "paid; complete 1269; events paid awaiting_pickup",
+  },
+  "what becomes of a settled payment is found, though no event of it ever comes": {
+    [`${pay}; refundByHand 269; dispute; drop; wait 61`]:
+      "paid; refunded_amount 2.69; dispute open; failed; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded dispute_opened; recorded by stripe",
+  },
+  "a page of an account that was taken away keeps price and page while it may be paid": {
+    "checkout; revokeAccess; work; connect; wait 60; checkout; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; open; events checkout_opened payment_failed; refused: The shipment cannot be paid because ${MAY_BE_PAID}; refused: The shipment's price cannot be changed because ${MAY_BE_PAID}`,
+    "wait 1440; checkout; process; deliver":
+      "awaiting_payment; processing; uncounted; failed; expired; complete; events checkout_opened payment_processing",
+    // Accepting covers the page of the other account, which may have been paid too.
+    accept: "awaiting_payment; processing; expired; complete; events updated",
+    "completeProcessing succeeded; deliver": "paid; expired; complete 1269; events paid awaiting_pickup",
+  },
+  "money on its way to an account that was taken away pays once the account is back": {
+    "checkout; process; deliver; work; revokeAccess; wait 60; completeProcessing succeeded; restoreAccess; wait 60":
+      "paid; complete 1269; events checkout_opened payment_processing payment_failed paid awaiting_pickup",
+  },
+};
+
+/**
+ * Scenarios for live mode only, whose calls and events also occur in the scenarios of both modes. The ones of operators
+ * and recorded refunds differ in test mode: twins follow their workspace, and recorded payments move no money.
+ */
+const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
+  "a checkout that expired is replaced by another": {
+    "checkout; expire; deliver": `awaiting_payment; ${ENDED}; failed; expired; events checkout_opened payment_failed`,
+    checkout: "awaiting_payment; page; expired; open; events checkout_opened",
+  },
+  "a payment that is made pays the shipment": {
+    "checkout; pay; deliver": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
   },
   "a payment that fails leaves the shipment unpaid, with the error": {
     "checkout; decline; deliver":
@@ -75,10 +126,6 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; spoil amount 900; pay; deliver; work; cancel": `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled`,
     disconnect: `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; ${UNCOUNTED}`,
     "refundByHand; deliver; work; disconnect": `voided; ${OTHER_AMOUNT}; refunded_amount 9; complete 900 -900; events partly_refunded`,
-  },
-  "money that does not count keeps the account connected until it is accepted": {
-    "checkout; spoil amount 900; pay; deliver; work; cancel; work; disconnect": `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled; ${UNCOUNTED}`,
-    "accept; disconnect": "voided; complete 900; events updated",
   },
   "money that was accepted stays so when it is looked at again, and another page can be paid": {
     "checkout; spoil amount 900; pay; deliver; work; accept":
@@ -108,11 +155,6 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [`${pay}; refundsBecome pending; cancel; work; retry; recordRefund`]: `refund_pending; complete 1269 -1269 pending; events checkout_opened paid awaiting_pickup cancelled; recorded by stripe; refused: The refund cannot be retried because its refund is pending.; ${NOT_CONFIRMED}`,
     "completeRefunds succeeded; deliver": "refunded; refunded_amount 12.69; complete 1269 -1269; events refunded",
   },
-  "a refund that fails is told, and can be tried again": {
-    [`${pay}; refundsBecome failed; cancel`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refund_failed; recorded by stripe`,
-    "refundsBecome succeeded; retry":
-      "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
-  },
   "a refund that Stripe takes back makes the money due again": {
     [`${pay}; cancel; work; drop; reverseRefund; deliver`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refunded partly_refunded refund_failed; recorded by stripe`,
     retry: "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
@@ -131,12 +173,6 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "closeDispute won; deliver":
       "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269; events dispute_closed refunded",
   },
-  "an inquiry does not block a refund, and a full refund closes it": {
-    [`${pay}; inquire; deliver; work`]:
-      "paid; dispute open; dispute_refundable; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened; recorded by stripe",
-    "cancel; work":
-      "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269; events cancelled refunded dispute_closed",
-  },
   "a refund that failed during an inquiry can be tried again": {
     [`${pay}; inquire; refundsBecome failed; cancel; work`]: `refund_pending; ${REFUND_FAILED}; dispute open; dispute_refundable; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled dispute_opened refund_failed; recorded by stripe`,
     "refundsBecome succeeded; retry; work":
@@ -148,12 +184,6 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a refund is not made once a dispute was lost, since the money has gone back": {
     [`${pay}; dispute; closeDispute lost; deliver; work; cancel`]:
       "refunded; dispute lost; disputed_amount 12.69; complete 1269; events checkout_opened paid awaiting_pickup dispute_closed cancelled refunded; recorded by stripe",
-  },
-  "a refund is of what a dispute of a part has left, once that is lost": {
-    [`${pay}; dispute 300; cancel; deliver`]:
-      "refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled dispute_opened; recorded by stripe",
-    "closeDispute lost; deliver":
-      "refunded; refunded_amount 9.69; dispute lost; disputed_amount 3; complete 1269 -969; events dispute_closed refunded",
   },
   "nothing is owed when a dispute of all is lost after a part was refunded": {
     [`${pay}; refundByHand 269; dispute; closeDispute lost; deliver`]:
@@ -167,10 +197,6 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "reverseDispute; deliver":
       "refund_pending; refund_error The payment is only partly refunded.; refunded_amount 9.69; dispute won; failed; complete 1269 -969; events refund_failed dispute_closed",
     retry: "refunded; refunded_amount 12.69; dispute won; complete 1269 -969 -300; events updated refunded",
-  },
-  "what was paid while Stripe is away is seen once it is back": {
-    "checkout; pay; goAway; deliver; work; record; checkout": `awaiting_payment; page; complete 1269; events checkout_opened; ${NO_ANSWER}`,
-    "comeBack; wait 10": "paid; complete 1269; events paid awaiting_pickup",
   },
   "a page that was opened though its answer was lost is given, and the only one": {
     "fault cut POST /v1/checkout/sessions; checkout; checkout": `awaiting_payment; page; open; events checkout_opened; ${NO_ANSWER}`,
@@ -206,24 +232,12 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "what no event tells of an open page is seen some minutes later": {
     "checkout; pay; drop; wait 5": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
   },
-  "what becomes of a settled payment is found, though no event of it ever comes": {
-    [`${pay}; refundByHand 269; dispute; drop; wait 61`]:
-      "paid; refunded_amount 2.69; dispute open; failed; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded dispute_opened; recorded by stripe",
-  },
   "an account that was taken away is told with what it leaves, and is disconnected though a page was open": {
     "checkout; revokeAccess; wait 60": `awaiting_payment; ${REVOKED}; uncounted; failed; open; events checkout_opened payment_failed`,
     disconnect: `awaiting_payment; ${REVOKED}; uncounted; failed; open`,
   },
   "an account that was taken away is replaced by another, and bookings go on": {
     "checkout; revokeAccess; work; connect; book": "awaiting_payment; page; open; events checkout_opened",
-  },
-  "a page of an account that was taken away keeps price and page while it may be paid": {
-    "checkout; revokeAccess; work; connect; wait 60; checkout; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; open; events checkout_opened payment_failed; refused: The shipment cannot be paid because ${MAY_BE_PAID}; refused: The shipment's price cannot be changed because ${MAY_BE_PAID}`,
-    "wait 1440; checkout; process; deliver":
-      "awaiting_payment; processing; uncounted; failed; expired; complete; events checkout_opened payment_processing",
-    // Accepting covers the page of the other account, which may have been paid too.
-    accept: "awaiting_payment; processing; expired; complete; events updated",
-    "completeProcessing succeeded; deliver": "paid; expired; complete 1269; events paid awaiting_pickup",
   },
   "the price can change once a page of an account that was taken away has ended": {
     "checkout; revokeAccess; work; connect; wait 60; wait 1440; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; expired; events checkout_opened payment_failed updated`,
@@ -238,10 +252,6 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; process; deliver; work; revokeAccess; wait 60; connect; checkout; reprice 5": `awaiting_payment; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed; ${NO_CHECKOUT}; ${NO_CHANGE}`,
     record: "paid; complete; events paid awaiting_pickup; recorded by hand",
   },
-  "money on its way to an account that was taken away pays once the account is back": {
-    "checkout; process; deliver; work; revokeAccess; wait 60; completeProcessing succeeded; restoreAccess; wait 60":
-      "paid; complete 1269; events checkout_opened payment_processing payment_failed paid awaiting_pickup",
-  },
   "a shipment whose money was on its way to an account that was taken away can be cancelled": {
     "checkout; process; deliver; work; revokeAccess; wait 60; cancel": `voided; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed cancelled`,
   },
@@ -249,13 +259,6 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; expire; deliver; work; disconnect; record":
       "paid; expired; events checkout_opened payment_failed paid awaiting_pickup; recorded by hand",
   },
-};
-
-/**
- * Scenarios for live mode only. Operators connect workspaces, and twins follow. Recorded payments
- * in a twin move no money.
- */
-const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
   "an account that was taken away is replaced by an operator, and bookings go on": {
     "checkout; revokeAccess; work; connectManual; book": "awaiting_payment; page; open; events checkout_opened",
   },
