@@ -178,7 +178,7 @@ describeDashboard("the documentation", (dashboard) => {
     await expect.poll(() => page.evaluate("({ ...localStorage, ...sessionStorage })")).toEqual({ person });
   });
 
-  test("the reference lists workspaces' calls before operators', and tries out a quote without storing the key", async () => {
+  test("the reference lists workspaces' calls first, and tries out a quote without storing the key", async () => {
     const { apiKey } = await dashboard.service.addWorkspace();
     const page = await open("/docs/api#/ShipmentService/quoteShipment");
     const operation = page.locator("#operations-ShipmentService-quoteShipment");
