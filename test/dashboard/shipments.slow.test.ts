@@ -187,12 +187,14 @@ describeDashboard("shipments", (dashboard) => {
     test("shows one delay per shipment, which includes the ETA, as on all other pages", async () => {
       const own = await dashboard.service.addWorkspace();
       const { reference: shipment } = await bookAnd(dashboard.service, own.apiKey, ["pay", "advance"]);
-      await dashboard.service.app.em.execute(
-        `update shipment set windows = jsonb_build_object('pickup', null, 'dropoff', jsonb_build_object(
-          'start', now() - interval '210 min', 'end', now() - interval '150 min', 'timeZone', 'UTC', 'feeMinor', 0))
-        where reference = ?`,
-        [shipment],
-      );
+      const makeLate = (late: string) =>
+        dashboard.service.app.em.execute(
+          `update shipment set windows = jsonb_build_object('pickup', null, 'dropoff', jsonb_build_object(
+            'start', now() - interval '210 min', 'end', now() - interval '150 min', 'timeZone', 'UTC', 'feeMinor', 0))
+          where reference = ?`,
+          [late],
+        );
+      await makeLate(shipment);
       const as = dashboard.service.as(own.apiKey);
       const setEta = (minutes: number) => {
         const eta = new Date(Date.now() + minutes * 60_000).toISOString();
@@ -210,18 +212,10 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(delays).toEqual(["2 hr"]);
       await page.getByRole("link", { name: shipment }).click();
       await page.locator(".stop", { hasText: /Late 2 hrExpected .* \(1 hr\. ago\)/ }).waitFor();
-    });
-
-    test("shows the delay of the dropoff before a pickup without a window", async () => {
-      const own = await dashboard.service.addWorkspace();
+      // Without a pickup window, the delay of the dropoff is shown before the pickup.
       const { reference } = await bookAnd(dashboard.service, own.apiKey, ["pay"]);
-      await dashboard.service.app.em.execute(
-        `update shipment set windows = jsonb_build_object('pickup', null, 'dropoff', jsonb_build_object(
-          'start', now() - interval '210 min', 'end', now() - interval '150 min', 'timeZone', 'UTC', 'feeMinor', 0))
-        where reference = ?`,
-        [reference],
-      );
-      const page = await openAsMember(dashboard, "/shipments?status=2", { workspace: own });
+      await makeLate(reference);
+      await page.goto(`/w/${own.id}/shipments?status=2`);
       await expect.poll(() => rows(page).first().getByRole("cell").nth(1).textContent()).toBe("ASAP Late 2 hr");
     });
 
@@ -390,14 +384,11 @@ describeDashboard("shipments", (dashboard) => {
       await page.getByText("“0026-01-01” was ignored").waitFor();
     });
 
-    test("is filtered by days in the workspace's time zone, both inclusive", async () => {
+    test("is filtered by days in the workspace's time zone, and reports invalid URL parameters", async () => {
       const page = await openList("?from=2026-01-02&to=2026-01-02");
-      // The test booked one shipment per hour.
+      // Both days are inclusive, and the test booked one shipment per hour.
       await expect.poll(() => rows(page).count()).toBe(24);
-    });
-
-    test("reports invalid URL parameters with the allowed values", async () => {
-      const page = await openList("?status=99&from=2026-02-31&customer=ada&payment_status=1");
+      await page.goto(`/w/${dashboard.workspace.id}/shipments?status=99&from=2026-02-31&customer=ada&payment_status=1`);
       await expect.poll(() => rows(page).count()).toBe(50);
       await expect
         .poll(() => page.getByRole("status").locator("p").allTextContents())
@@ -453,7 +444,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(focused).toBe("Next →");
     });
 
-    test("opens a shipment with the keyboard and returns to the same list", async () => {
+    test("opens a shipment with all its parts by keyboard, and returns to the same list", async () => {
       const page = await openList();
       await expect.poll(() => rows(page).count()).toBe(50);
       await page.keyboard.press("j");
@@ -461,6 +452,24 @@ describeDashboard("shipments", (dashboard) => {
       await page.keyboard.press("k");
       await page.keyboard.press("Enter");
       await page.waitForURL(`**/shipments/${reference}`);
+      await page.getByRole("heading", { name: reference }).waitFor();
+      const map = page.getByRole("application", { name: /^Route of the shipment/ });
+      await expect
+        .poll(() => map.getAttribute("aria-label"))
+        .toBe(
+          "Route of the shipment. Pickup at 40.758, -73.9855. Dropoff at 40.6782, -73.9442. " +
+            "Zones: Bronx, Kings, New York, Queens, Richmond",
+        );
+      expect(await page.locator(".page-header .own-line").innerText()).toBe("Ada Lovelace · $12.69 · order 7");
+      const facts = await page.locator("dl").allInnerTexts();
+      for (const fact of ["ada@example.org", "gate"]) {
+        expect(facts.join("\n")).toContain(fact);
+      }
+      await expect
+        .poll(() => page.locator("table.sum tr").allInnerTexts())
+        .toEqual(["Distance, 9.532 km\t$11.44", "Weight, 2.5 kg\t$1.25", "Total\t$12.69"]);
+      await expect.poll(() => page.locator(".timeline li > span").allTextContents()).toEqual(["Paid", "Booked"]);
+      await expectWellShown(page, "shipment");
       await page.goBack();
       await expect.poll(() => rows(page).count()).toBe(50);
       await expect.poll(() => page.locator(":focus").textContent()).toContain(reference);
@@ -515,31 +524,6 @@ describeDashboard("shipments", (dashboard) => {
       const page = await openAsMember(dashboard, "/shipments", { workspace });
       await page.getByText("No shipments yet").waitFor();
       await expectWellShown(page, "shipments-new");
-    });
-  });
-
-  describe("one shipment", () => {
-    test("shows its route, price, customer, notes and timeline", async () => {
-      const page = await openList();
-      await page.goto(`/w/${dashboard.workspace.id}/shipments/${reference}`);
-      await page.getByRole("heading", { name: reference }).waitFor();
-      const map = page.getByRole("application", { name: /^Route of the shipment/ });
-      await expect
-        .poll(() => map.getAttribute("aria-label"))
-        .toBe(
-          "Route of the shipment. Pickup at 40.758, -73.9855. Dropoff at 40.6782, -73.9442. " +
-            "Zones: Bronx, Kings, New York, Queens, Richmond",
-        );
-      expect(await page.locator(".page-header .own-line").innerText()).toBe("Ada Lovelace · $12.69 · order 7");
-      const facts = await page.locator("dl").allInnerTexts();
-      for (const fact of ["ada@example.org", "gate"]) {
-        expect(facts.join("\n")).toContain(fact);
-      }
-      await expect
-        .poll(() => page.locator("table.sum tr").allInnerTexts())
-        .toEqual(["Distance, 9.532 km\t$11.44", "Weight, 2.5 kg\t$1.25", "Total\t$12.69"]);
-      await expect.poll(() => page.locator(".timeline li > span").allTextContents()).toEqual(["Paid", "Booked"]);
-      await expectWellShown(page, "shipment");
     });
   });
 
