@@ -7,8 +7,8 @@ import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { describeDashboard, linkFor, signInAsOperator, untilDrawn, untilMapDrawn } from "./browser.ts";
 
 /** Number of visits before the first measurement. They fill caches, which stay in memory. */
-const WARM_UP = 3;
-const VISITS = 20;
+const WARM_UP = 8;
+const VISITS = 6;
 /** Maximum heap growth per visit, in bytes. A leaked map takes more than 1,000,000. */
 const MAX_BYTES_PER_VISIT = 200_000;
 
