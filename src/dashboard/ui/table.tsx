@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import { type ComponentChildren, Fragment, type RefObject } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useRpc, type Query } from "../api/use-query.ts";
 import { withQuery } from "../routes/paths.ts";
 import { isModified, useLocation } from "../routes/router.ts";
@@ -86,6 +86,9 @@ export interface TableProps<T> {
   readonly rowKeys?: Readonly<Record<string, (row: T | undefined) => void>>;
 }
 
+/** Rows that a table draws first, and the others afterwards. Drawing 50 rows at once takes 50 to 65 ms. */
+const FIRST_ROWS = 25;
+
 /**
  * A table with headings.
  *
@@ -100,6 +103,8 @@ export function Table<T>(props: TableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const select = useSelect(props);
   useRowKeys(props, body, select);
+  const [isComplete, setComplete] = useState(false);
+  useEffect(() => setComplete(true), []);
   const peekAt = (row: T) => (event: MouseEvent) => {
     // A click from the keyboard has no pointer position and a detail of 0.
     if (peek === undefined || event.detail === 0 || isModified(event)) return;
@@ -115,7 +120,7 @@ export function Table<T>(props: TableProps<T>) {
     <table class={props.isList ? "table one-line" : "table"} role="table" tabIndex={-1} aria-label={props.label}>
       <TableHead {...props} />
       <tbody role="rowgroup" ref={body}>
-        {rows.map((row, index) => (
+        {rows.slice(0, isComplete ? undefined : FIRST_ROWS).map((row, index) => (
           <Fragment key={keyOf(row)}>
             <GroupHeading name={groupOf(row)} before={index === 0 ? undefined : groupOf(rows[index - 1]!)} />
             <tr
