@@ -19,7 +19,7 @@ function parameter(name: string, description: string, rules: Json): Json {
 }
 
 const RESPONSES: Json = {
-  "2XX": { description: "Taken. It has to come within 15 seconds." },
+  "2XX": { description: "The event was received. Respond within 15 seconds." },
   "410": { description: "Disables the webhook." },
   default: { description: "The delivery is retried, with up to 10 attempts in total." },
 };

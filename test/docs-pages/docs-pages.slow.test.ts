@@ -178,9 +178,11 @@ describeDashboard("the documentation", (dashboard) => {
     await expect.poll(() => page.evaluate("({ ...localStorage, ...sessionStorage })")).toEqual({ person });
   });
 
-  test("the reference lists workspaces' calls first, and tries out a quote without storing the key", async () => {
+  test("the reference lists workspaces' calls first, tries out a quote without storing the key, and shows an event", async () => {
     const { apiKey } = await dashboard.service.addWorkspace();
-    const page = await open("/docs/api#/ShipmentService/quoteShipment");
+    const page = await open("/docs/api");
+    await page.locator(".opblock-tag").first().waitFor();
+    await page.goto("/docs/api#/ShipmentService/quoteShipment");
     const operation = page.locator("#operations-ShipmentService-quoteShipment");
     await operation.getByRole("button", { name: "Try it out" }).waitFor();
     const top = () => operation.evaluate((it) => Math.round(it.getBoundingClientRect().top));
@@ -223,5 +225,9 @@ describeDashboard("the documentation", (dashboard) => {
     await page.keyboard.press("Enter");
     await page.waitForURL("**#/TariffService/adminPublishTariff");
     await page.locator("#operations-TariffService-adminPublishTariff.is-open").waitFor();
+
+    await page.goto("/docs/api#/webhooks/receiveShipmentCreated");
+    const example = page.locator("#operations-webhooks-receiveShipmentCreated pre").first();
+    expect(JSON.parse(await example.innerText())).toMatchObject({ type: "shipment.created" });
   });
 });

@@ -97,7 +97,9 @@ async function enterServer(): Promise<[urls: readonly string[], leave: Undo]> {
 /** Waits until this process has ended. If it was killed, PostgreSQL is still running and its folder exists. */
 const GUARD = `
   read -r _
-  pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -QUIT "$pid" && while kill -0 "$pid"; do sleep 0.1; done
+  file="$1/postgres/postmaster.pid"
+  kill -QUIT "$(head -n 1 "$file")"
+  for _ in $(seq 100); do [ -e "$file" ] && sleep 0.1; done
   rm -rf "$1"`;
 
 /** Stops PostgreSQL and removes its folder if this process is killed, for example because the tests are interrupted. */

@@ -6,8 +6,6 @@ const START = '{ read -r _; kill -KILL 0; } <&3 >/dev/null 2>&1 & exec "$@" 3<&-
 /**
  * Starts a program in a separate process group, so that all its children can be killed together. They are also killed
  * if this process is, for example because the tests are interrupted.
- *
- * @param stdio standard input, output and errors
  */
 export function spawnGroup(
   program: string,

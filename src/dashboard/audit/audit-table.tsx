@@ -68,10 +68,10 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
   const { subject, workspace, changes, subjectName } = entry;
   const [kind, id = ""] = subject.split("/");
   const { names, own } = useContext(Workspaces);
-  const named = (number: string) => {
-    const name = names?.get(number);
-    if (number === own) return "this workspace";
-    return name === undefined ? `workspace ${number}` : `the workspace “${name}”`;
+  const named = (workspaceId: string) => {
+    const name = names?.get(workspaceId);
+    if (workspaceId === own) return "this workspace";
+    return name === undefined ? `workspace ${workspaceId}` : `the workspace “${name}”`;
   };
   const words = subjectWords(subject, changes, subjectName);
   if (kind === "workspace") {

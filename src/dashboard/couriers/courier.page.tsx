@@ -43,8 +43,9 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
   const run = useRun(id);
   useLive(query.reload);
   useLive(run.reload);
-  // Locations cause no events.
+  // Locations cause no events, nor do repeated assignments, which change the order of the run.
   useRepeat(query.reload, POLL_MS);
+  useRepeat(run.reload, POLL_MS);
   return (
     <DetailPage
       query={query}

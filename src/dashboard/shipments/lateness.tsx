@@ -74,14 +74,14 @@ export function Late({ delay }: { readonly delay: Delay }) {
 /**
  * Shows the delay at the pickup or dropoff. Without a delay and a window, shows the waiting time, such as "Waiting 2 hr".
  *
- * @param props.isNext whether to show a delay of the dropoff at a pickup that is ahead
+ * @param props.withDropoff whether a pickup that is ahead also shows a delay of the dropoff
  */
-export function Lateness(props: { readonly end: End; readonly shipment: Shipment; readonly isNext?: boolean }) {
-  const { end, shipment, isNext = false } = props;
+export function Lateness(props: { readonly end: End; readonly shipment: Shipment; readonly withDropoff?: boolean }) {
+  const { end, shipment, withDropoff = false } = props;
   const now = useNow();
   const delay = useDelayOf()(shipment);
   const ahead = isAhead(end, shipment);
-  if (delay && (delay.end === end || (isNext && end === "pickup" && ahead))) return <Late delay={delay} />;
-  if (delay || shipment[`${end}Window` as const] !== undefined || !ahead) return null;
+  if (delay) return delay.end === end || (withDropoff && end === "pickup" && ahead) ? <Late delay={delay} /> : null;
+  if (shipment[`${end}Window` as const] !== undefined || !ahead) return null;
   return <>Waiting {spanText(dateOf(shipment.createdAt!), now)}</>;
 }

@@ -195,7 +195,7 @@ function WindowLines({ end, shipment }: EndProps) {
         <Line text="ASAP" title="As soon as possible" />
         <span class="line minor">
           {" "}
-          <Lateness isNext {...{ end, shipment }} />
+          <Lateness withDropoff {...{ end, shipment }} />
         </span>
       </>
     );
@@ -222,7 +222,7 @@ function NextStop({ shipment }: { readonly shipment: Shipment }) {
       <WithZone {...{ end, shipment }} text={address} />
       <span class="line minor">
         {contact && `${contact} · `}
-        <Lateness isNext {...{ end, shipment }} />
+        <Lateness withDropoff {...{ end, shipment }} />
         {window && ` ${windowText(windowOf(window), window.timeZone)}`}
       </span>
     </>

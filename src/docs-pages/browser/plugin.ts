@@ -1,3 +1,5 @@
+import { resolveSubtree } from "./resolve-subtree.ts";
+
 type Component = (properties: never) => unknown;
 
 /** Creates an element, as in React. */
@@ -49,30 +51,6 @@ export function createReferencePlugin(openTags: ReadonlySet<string>) {
       },
     };
   };
-}
-
-/**
- * Resolves the references within a part of the document, which swagger-ui requests when an operation is opened.
- * swagger-ui's own function resolves the whole document each time, which takes more than a second. A reference within
- * its own target stays.
- *
- * @param path keys from the document's root to the part
- */
-async function resolveSubtree(document: unknown, path: readonly string[]) {
-  const valueAt = (keys: readonly string[]) =>
-    keys.reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>>)[key], document);
-  const resolved = (value: unknown, within: readonly string[]): unknown => {
-    if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => resolved(item, within));
-    const { $ref: reference, ...others } = value as Readonly<Record<string, unknown>>;
-    const own = Object.fromEntries(Object.entries(others).map(([key, item]) => [key, resolved(item, within)]));
-    if (typeof reference !== "string") return own;
-    if (within.includes(reference)) return value;
-    const target = resolved(valueAt(reference.split("/").slice(1)), [...within, reference]);
-    // swagger-ui names a schema by the reference to it.
-    return { ...(target as object), ...own, $$ref: reference };
-  };
-  return { spec: resolved(valueAt(path), []), errors: [] };
 }
 
 /** Whether a tag or operation is open. Returns `byDefault` until the reader toggles it. */

@@ -97,12 +97,13 @@ function isTakenBack({ proof: before }: DeliveryProgress, { proof: after }: Deli
   return (["pinVerified", "waived"] as const).some((kind) => before?.[kind] && !after?.[kind]);
 }
 
-/** Whether only ETAs, the count of wrong PINs or the time of the assignment changed. */
+/** Whether a change without another event needs none: of ETAs, of the count of wrong PINs or of an assignment's time. */
 function isUnannounced(from: EventfulState, to: EventfulState): boolean {
   const [before, after] = [from.progress ?? NO_PROGRESS, to.progress ?? NO_PROGRESS];
-  const isSame = isSameAssignment(before.courier, after.courier) && before.arrivedAt === after.arrivedAt;
+  if (!isSameAssignment(before.courier, after.courier) || before.arrivedAt !== after.arrivedAt) return false;
+  const hasNewTime = before.courier !== after.courier;
   const hasWrongPin = (before.wrongPins ?? 0) < (after.wrongPins ?? 0);
-  return isSame && (before.courier !== after.courier || before.etas !== after.etas || hasWrongPin);
+  return hasNewTime || before.etas !== after.etas || hasWrongPin;
 }
 
 /** Whether two assignments differ at most in the time at which the position was given. */

@@ -55,8 +55,9 @@ export const COURIER_LINK_FUNCTIONS: Pick<
 > = {
   async createCourierLink({ courier, expiresInDays = DEFAULT_DAYS, sendEmail }, call, { em, sendsMails = false }) {
     const { workspaceId } = call.caller;
-    // Locks the courier, so that concurrent calls count each other's links. Emails count toward a limit of the workspace.
+    // Locked, so that concurrent calls count each other's links.
     const lockCourier = () => loadCourier(em, call, courier, "lock");
+    // The limit of emails is the workspace's, so a link with an email locks that too.
     const { email } = await (sendEmail ? lockAndLoad(em, "courier emails", workspaceId, lockCourier) : lockCourier());
     if ((await listLinks(em, workspaceId, courier)).length >= MAX_COURIER_LINKS) throw refuse("COURIER_LINK_LIMIT");
     if (sendEmail) await assertMayEmail(em, call, { courier, email, sendsMails });

@@ -92,7 +92,8 @@ const insertLateDeliveries = deliveryInsertion(`statement_timestamp() + interval
 
 /**
  * Returns the statements that insert events of a workspace, with a delivery to each subscriber of the event's type.
- * They must be the last statements of a transaction. The caller must announce the workspace.
+ * They must follow all changes of shipments, because they lock the feed until the commit. The caller must announce the
+ * workspace.
  */
 export function eventStatements(
   workspace: number,

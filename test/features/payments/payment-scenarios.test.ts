@@ -29,7 +29,8 @@ const ENDED = "error The checkout expired before it was paid.";
 
 /**
  * Scenarios that run in both modes: actions in stages, each with the expected outcome. Modes differ only in the
- * platform's account, so these scenarios contain each kind of call to the provider and each kind of event.
+ * platform's account, so these scenarios contain each kind of call to the provider, and events of checkouts, payments,
+ * refunds and disputes.
  */
 const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a checkout of a shipment that is cancelled is ended": {
@@ -91,19 +92,9 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; process; deliver; work; revokeAccess; wait 60; completeProcessing succeeded; restoreAccess; wait 60":
       "paid; complete 1269; events checkout_opened payment_processing payment_failed paid awaiting_pickup",
   },
-};
-
-/**
- * Scenarios for live mode only, whose calls and events also occur in the scenarios of both modes. The ones of operators
- * and recorded refunds differ in test mode: twins follow their workspace, and recorded payments move no money.
- */
-const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
   "a checkout that expired is replaced by another": {
     "checkout; expire; deliver": `awaiting_payment; ${ENDED}; failed; expired; events checkout_opened payment_failed`,
     checkout: "awaiting_payment; page; expired; open; events checkout_opened",
-  },
-  "a payment that is made pays the shipment": {
-    "checkout; pay; deliver": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
   },
   "a payment that fails leaves the shipment unpaid, with the error": {
     "checkout; decline; deliver":
@@ -111,16 +102,26 @@ const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
     "process; completeProcessing failed; deliver":
       "awaiting_payment; error Your card was declined.; failed; complete; events updated",
   },
+  "money in a currency that is not known here does not count": {
+    "checkout; spoil amount 900 xdr; pay; record": `awaiting_payment; ${IN_XDR}; uncounted; failed; complete 900; events checkout_opened payment_failed; ${NOT_CONFIRMED}`,
+    "refundByHand; deliver": `awaiting_payment; ${IN_XDR}; failed; complete 900 -900; events updated`,
+  },
+};
+
+/**
+ * Scenarios for live mode only. The ones of operators and recorded refunds differ in test mode: twins follow their
+ * workspace, and recorded payments move no money.
+ */
+const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
+  "a payment that is made pays the shipment": {
+    "checkout; pay; deliver": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
+  },
   "money that does not count keeps another page from being paid until it is refunded": {
     "checkout; spoil shipment SHP-OTHER; pay; deliver": `awaiting_payment; ${OTHER}; uncounted; failed; complete 1269; events checkout_opened payment_failed`,
     "refundByHand 269; deliver; work; checkout": `awaiting_payment; ${OTHER}; refunded_amount 2.69; uncounted; failed; complete 1269 -269; events partly_refunded; refused: The shipment cannot be paid because it has an unassigned payment, which must be refunded at the payment provider.`,
     "refundByHand; deliver; work; checkout":
       "awaiting_payment; page; complete 1269 -269 -1000; open; events partly_refunded checkout_opened partly_refunded",
     "pay; deliver": "paid; complete 1269 -269 -1000; complete 1269; events paid awaiting_pickup",
-  },
-  "money in a currency that is not known here does not count": {
-    "checkout; spoil amount 900 xdr; pay; record": `awaiting_payment; ${IN_XDR}; uncounted; failed; complete 900; events checkout_opened payment_failed; ${NOT_CONFIRMED}`,
-    "refundByHand; deliver": `awaiting_payment; ${IN_XDR}; failed; complete 900 -900; events updated`,
   },
   "money that does not count keeps the account connected until it is refunded": {
     "checkout; spoil amount 900; pay; deliver; work; cancel": `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled`,
