@@ -23,7 +23,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // Code shared by most pages goes into one file, which compresses better and needs one request.
-            { name: "shared", minShareCount: 15 },
+            { name: "shared", minShareCount: 14 },
             // So do small parts of lists, which pages load together.
             { name: "shipments", test: /src.dashboard.shipments/, minShareCount: 6 },
             { name: "filters", test: /dashboard.ui.(filters|filter-chips|days)/, minShareCount: 2 },

@@ -172,6 +172,24 @@ describeDashboard("selected shipments", (dashboard) => {
     await expect.poll(() => page.locator(":focus").textContent()).toContain("SHP-");
   });
 
+  test("wait for the payment method when an action is started at once", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    await bookAnd(service, workspace.apiKey, ["pay"]);
+    const page = await open(workspace);
+    const { requested, release } = await holdBack(page, "GetPaymentConnection");
+    await page.reload();
+    await requested;
+    await expect.poll(() => rows(page).count()).toBe(1);
+    for (const key of ["j", "u"]) await page.keyboard.press(key);
+    expect(await page.getByRole("status").allTextContents()).not.toContain(
+      "The selected shipments cannot be picked up.",
+    );
+    release();
+    await pressInDialog(page, "Mark as picked up");
+    await page.getByText("1 shipment is picked up.").waitFor();
+  });
+
   test("with a lost response are changed once after a retry", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();

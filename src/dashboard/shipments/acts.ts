@@ -1,7 +1,11 @@
 import type { Client } from "@connectrpc/connect";
-import type { PaymentConnection } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import type {
+  GetPaymentConnectionResponse,
+  PaymentConnection,
+} from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import { type CancelReason, type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { Query } from "../api/use-query.ts";
 import { numberOf, optionalTextOf } from "../ui/form-data.ts";
 import { totalText } from "./newest-shipments.ts";
 import { isPaidOnline } from "./shipment-badge.tsx";
@@ -124,6 +128,14 @@ function advance(key: string, name: string, participle: string, from: ShipmentSt
     send: (client, shipments, _, headers) =>
       client.batchAdvanceShipments({ shipments: referencesOf(shipments), from }, { headers }),
   };
+}
+
+export type Connected = Query<GetPaymentConnectionResponse>;
+
+/** Returns the shipments that an action is possible for, or `undefined` until the payment method is known. */
+export function shipmentsFor(act: AnyAct, shipments: readonly Shipment[], connected: Connected) {
+  if (connected.data === undefined && connected.problem === undefined) return undefined;
+  return shipments.filter((shipment) => act.isFor(shipment, connected.data?.data));
 }
 
 export function referencesOf(shipments: readonly Shipment[]): string[] {

@@ -2,7 +2,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { labelsHref } from "../routes/paths.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { More } from "../ui/menu.tsx";
-import { ACTS, type AnyAct } from "./acts.ts";
+import { ACTS, type AnyAct, type Connected, shipmentsFor } from "./acts.ts";
 import { totalText } from "./newest-shipments.ts";
 
 /** Maximum number of actions outside of the menu, so that the bar has at most two lines on phones. */
@@ -12,14 +12,14 @@ export interface SelectionBarProps {
   readonly selected: readonly Shipment[];
   readonly clear: () => void;
   readonly acts: {
-    /** Returns the shipments that the action is possible for. */
-    possible(act: AnyAct, shipments: readonly Shipment[]): readonly Shipment[];
+    readonly connected: Connected;
     start(act: AnyAct, shipments: readonly Shipment[]): void;
   };
 }
 
 export function SelectionBar({ selected, clear, acts }: SelectionBarProps) {
-  const possible = ACTS.map((act) => ({ act, count: acts.possible(act, selected).length })).filter(
+  const { connected } = acts;
+  const possible = ACTS.map((act) => ({ act, count: shipmentsFor(act, selected, connected)?.length ?? 0 })).filter(
     (it) => it.count > 0,
   );
   const usual = possible.filter(({ act }) => !act.isInMenu);

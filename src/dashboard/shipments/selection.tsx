@@ -5,32 +5,20 @@ import { useRpc } from "../api/use-query.ts";
 import { labelsHref } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { toast } from "../ui/toast.tsx";
-import type { ActDialogProps } from "./act-dialog.tsx";
 import { ACTS, type AnyAct } from "./acts.ts";
 import type { SelectionBarProps } from "./selection-bar.tsx";
+import type { StartedActProps } from "./started-act.tsx";
 import "./selection.css";
-
-const ActDialog = lazily(() => import("./act-dialog.tsx"), "ActDialog");
 
 const LazySelectionBar = lazily(() => import("./selection-bar.tsx"), "SelectionBar", <div class="selection" />);
 
-const AssignDialog = lazily(() => import("./assign-dialog.tsx"), "AssignDialog");
+const StartedAct = lazily(() => import("./started-act.tsx"), "StartedAct");
 
 /** Provides actions for shipments, by buttons and keys, with a confirmation dialog. */
 export function useActs(changed: (references: readonly string[]) => void) {
   const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
-  // Actions are disabled until the payment method is known.
-  const isKnown = connected.data !== undefined || connected.problem !== undefined;
-  // The selection at the time the dialog opened. Changes by others since then can lead to refusals.
-  const [open, setOpen] = useState<Pick<ActDialogProps, "shipments" | "others"> & { readonly act: AnyAct }>();
-  const possible = (act: AnyAct, all: readonly Shipment[]) =>
-    isKnown ? all.filter((shipment) => act.isFor(shipment, connected.data?.data)) : [];
-  const start = (act: AnyAct, all: readonly Shipment[]) => {
-    const shipments = possible(act, all);
-    if (shipments.length > 0) setOpen({ act, shipments, others: all.length - shipments.length });
-    else if (all.length > 0) toast(`The selected shipments cannot be ${act.participle}.`);
-  };
+  const [started, setStarted] = useState<Pick<StartedActProps, "act" | "selected">>();
+  const start = (act: AnyAct, selected: readonly Shipment[]) => selected.length > 0 && setStarted({ act, selected });
   /** Returns shortcuts that act on the focused row's shipments. */
   const keysFor = (shipmentsOf: (row: Shipment | undefined) => readonly Shipment[]) => {
     const print = (row: Shipment | undefined) => {
@@ -40,13 +28,9 @@ export function useActs(changed: (references: readonly string[]) => void) {
     const acts = ACTS.map((act) => [act.key, (row: Shipment | undefined) => start(act, shipmentsOf(row))] as const);
     return Object.fromEntries([...acts, ["l", print] as const]);
   };
-  const close = () => setOpen(undefined);
-  const dialog = open && dialogFor(open.act, { ...open, changed, close });
-  return { possible, start, keysFor, dialog };
-}
-
-function dialogFor(act: AnyAct, props: Omit<ActDialogProps, "act">) {
-  return "send" in act ? <ActDialog {...props} act={act} /> : <AssignDialog {...props} />;
+  const close = () => setStarted(undefined);
+  const dialog = started && <StartedAct {...started} {...{ connected, changed, close }} />;
+  return { connected, start, keysFor, dialog };
 }
 
 /** Shows the selection and its actions, and the dialog of a started action. */
