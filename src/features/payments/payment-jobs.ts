@@ -83,6 +83,7 @@ function claimEvents(em: EntityManager, now: Date, limit: number): Promise<Claim
 }
 
 const SET_DUE = "update payment_notice set due_at = $3 where provider = $1 and id = $2";
+const DROP = "delete from payment_notice where provider = $1 and id = $2";
 
 /**
  * Schedules a poll of the payment or account that an event is about. Retries an event about an
@@ -92,9 +93,15 @@ async function dispatchEvent(deps: PaymentJobDeps, event: ClaimedEvent): Promise
   const { em, log, now } = deps;
   const isKnown = await dispatchToOwners(deps, event);
   const retryMs = isKnown ? undefined : UNKNOWN_RETRIES_MS[event.attempts - 1];
-  const dueAt = retryMs === undefined ? null : new Date(now().getTime() + retryMs).toISOString();
-  await runStatement(em, SET_DUE, [event.provider, event.id, dueAt]);
-  if (!isKnown && dueAt === null) log.info({ event: event.id }, "payment event dropped: unknown payment or account");
+  const key = [event.provider, event.id];
+  if (isKnown || retryMs !== undefined) {
+    const dueAt = retryMs === undefined ? null : new Date(now().getTime() + retryMs).toISOString();
+    await runStatement(em, SET_DUE, [...key, dueAt]);
+  } else {
+    // Deleted, so that the backfill of an account that is connected again does not skip the event as a duplicate.
+    await runStatement(em, DROP, key);
+    log.info({ event: event.id }, "payment event dropped: unknown payment or account");
+  }
   return isKnown ? "dispatched" : "unknown";
 }
 

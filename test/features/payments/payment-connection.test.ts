@@ -284,6 +284,28 @@ test("reconnecting returns the previous account in its current state, or a new o
   expect((await data(begin(client))).account).toBe(other.account);
 });
 
+test("a refund made while the account was disconnected is found once the account is connected again", async () => {
+  const { workspace, client } = await connected();
+  const { reference, session } = await bookCheckout(setup, workspace);
+  stripe.pay(session);
+  await stripe.deliverEvents();
+  await work();
+  await client.disconnectPaymentConnection();
+  stripe.refundByHand(session, 100);
+  await stripe.deliverEvents();
+  // The event is dropped after its last retry, because no workspace uses the account.
+  for (let hours = 1; hours <= 5; hours++) {
+    await work();
+    setup.clock.ms += 60 * 60_000;
+  }
+  await work();
+  await data(begin(client));
+  setup.clock.ms += 60 * 60_000;
+  await work();
+  const { payment_details } = await getShipment(service, workspace.apiKey, reference);
+  expect(payment_details).toMatchObject({ refunded_amount: 1 });
+});
+
 test("an expired platform key does not disconnect an account", async () => {
   const { workspace, client } = await connected();
   const ended = { secretKey: "sk_live_ended", webhookSecrets: [] };
