@@ -110,20 +110,21 @@ async function attemptDelivery(
   log: Logger,
 ): Promise<DeliveryOutcome> {
   const { event } = delivery;
+  const { url } = target;
   const wasFailing = target.isFailing;
   if (target.isDisabled || event === undefined) return { delivery, wasFailing, attempt: undefined };
   const startedAt = deps.now();
   if (delivery.attempts < (delivery.simulatedFailures ?? 0)) {
-    return { delivery, wasFailing, attempt: { startedAt, result: SIMULATED_FAILURE } };
+    return { delivery, wasFailing, attempt: { startedAt, url, result: SIMULATED_FAILURE } };
   }
   try {
     const result = await sendEvent(delivery, event, target, startedAt, deps);
-    return { delivery, wasFailing, attempt: { startedAt, result } };
+    return { delivery, wasFailing, attempt: { startedAt, url, result } };
   } catch (error) {
     // If an event cannot be serialized, the delivery is retried like a failed attempt.
     log.error({ err: error, delivery: delivery.id }, "a delivery could not be prepared");
     const result = { durationMs: 0, error: "The message could not be prepared." };
-    return { delivery, wasFailing, attempt: { startedAt, result } };
+    return { delivery, wasFailing, attempt: { startedAt, url, result } };
   }
 }
 

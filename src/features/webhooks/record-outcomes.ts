@@ -18,6 +18,7 @@ import { Webhook, type DisabledReason } from "./webhook.entity.ts";
 
 interface Attempt {
   readonly startedAt: Date;
+  readonly url: string;
   readonly result: SendResult;
 }
 
@@ -186,9 +187,10 @@ function toEndRow({ delivery, attempt }: DeliveryOutcome, endedAt: Date) {
 async function recordAttempt(
   tx: EntityManager,
   { id, workspace, attempts }: DueDelivery,
-  { startedAt, result }: Attempt,
+  attempt: Attempt,
   deps: RecordDeps,
 ): Promise<void> {
+  const { startedAt, result } = attempt;
   const delivery = await tx.findOne(WebhookDelivery, { workspace, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (delivery?.status !== "pending" || delivery.attempts !== attempts) return;
   delivery.attempts += 1;
@@ -203,7 +205,7 @@ async function recordAttempt(
     answer: result.answer ?? null,
   });
   if (isSuccess(result)) await succeed(tx, delivery, deps);
-  else await fail(tx, delivery, startedAt, result, deps);
+  else await fail(tx, delivery, attempt, deps);
 }
 
 async function succeed(tx: EntityManager, delivery: WebhookDelivery, { now }: RecordDeps): Promise<void> {
@@ -215,15 +217,15 @@ async function succeed(tx: EntityManager, delivery: WebhookDelivery, { now }: Re
 async function fail(
   tx: EntityManager,
   delivery: WebhookDelivery,
-  startedAt: Date,
-  result: SendResult,
+  { startedAt, url, result }: Attempt,
   { now, random }: RecordDeps,
 ): Promise<void> {
   const { workspace } = delivery;
   const webhook = await tx.findOneOrFail(Webhook, { workspace, id: delivery.webhook.id });
   webhook.failingSince ??= startedAt;
   const endedAt = now();
-  if (result.status === 410) await disable(tx, webhook, "gone", endedAt);
+  // A 410 from an earlier URL does not concern the current one.
+  if (result.status === 410 && webhook.url === url) await disable(tx, webhook, "gone", endedAt);
   else if (hasFailedTooLong(webhook.failingSince, endedAt)) {
     await disable(tx, webhook, "failing", endedAt);
   }

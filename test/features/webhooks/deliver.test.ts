@@ -244,6 +244,22 @@ test("response 410 disables the webhook at once and writes an event", async () =
   expect(await deliveriesOf(service, apiKey, gone.id)).toHaveLength(1);
 });
 
+test("response 410 from an earlier URL does not disable the webhook, and the message is sent to the new URL", async () => {
+  const held: ServerResponse[] = [];
+  const { apiKey, webhook } = await addReceiver(service, (response) => held.push(response));
+  await book(service, apiKey);
+  await eventually("the first message", () => held.length === 1);
+  const successor = await startReceiver();
+  onTestFinished(successor.close);
+  await data(service.as(apiKey).updateWebhook({ webhook: webhook.id, url: successor.url }));
+  held[0]!.writeHead(410).end();
+  await untilAttempted(service, apiKey, webhook.id, 1);
+  expect(await data(service.as(apiKey).getWebhook({ webhook: webhook.id }))).toMatchObject({ enabled: true });
+  await hurry(service);
+  await untilSettled(apiKey, webhook.id);
+  expect(successor.received).toHaveLength(1);
+});
+
 test("disables a webhook after five days of failures, and not before", async () => {
   const { apiKey, webhook } = await addReceiver(service, answer500);
   const dayMs = 24 * 60 * 60 * 1_000;
