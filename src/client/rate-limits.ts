@@ -17,7 +17,7 @@ export interface RateLimits {
  * Matches `"write";r=0;t=1`. `t` is the number of seconds until the next call is allowed in refusals,
  * and until the bucket is full in other responses.
  */
-const RATE_LIMIT = /^"(\w+)";r=\d+;t=(\d+)$/;
+const RATE_LIMIT = /^"(\w+)";r=(\d+);t=(\d+)$/;
 /** Matches `"write";q=10;w=2`: 10 calls in 2 seconds. */
 const POLICY = /;q=(\d+);w=(\d+)$/;
 
@@ -45,10 +45,11 @@ export function createRateLimits(): RateLimits {
     },
     isHeld: (method, nowMs) => (limitOf(method)?.heldUntilMs ?? 0) > nowMs,
     note(method, headers, isRefused, nowMs) {
-      const [, limited, seconds] = RATE_LIMIT.exec(headers.get("ratelimit") ?? "") ?? [];
+      const [, limited, remaining, seconds] = RATE_LIMIT.exec(headers.get("ratelimit") ?? "") ?? [];
       if (limited === undefined) return;
       classes.set(method, limited);
-      if (!isRefused) return;
+      // If calls remain, another limit refused the call, such as the one of address searches.
+      if (!isRefused || remaining !== "0") return;
       const [, calls, refillS] = POLICY.exec(headers.get("ratelimit-policy") ?? "") ?? [];
       const heldUntilMs = nowMs + Number(seconds) * 1_000;
       limits.set(limited, {

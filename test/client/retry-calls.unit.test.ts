@@ -146,6 +146,13 @@ test("waits as long as Retry-After requests, plus jitter", async () => {
   vi.restoreAllMocks();
 });
 
+test("waits as long as Retry-After requests if another limit than that of the class is reached", async () => {
+  const headers = { "retry-after": "3", ratelimit: '"read";r=9;t=1' };
+  const limited = refusal(Code.ResourceExhausted, "RATE_LIMITED", headers);
+  const { waitsMs } = await callWith([limited], { retry: { baseMs: 0 } });
+  expect(waitsMs).toEqual([3_000]);
+});
+
 test("accepts a date in Retry-After", async () => {
   vi.spyOn(Math, "random").mockReturnValue(0);
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-12-01T12:00:00Z") });
@@ -229,11 +236,12 @@ test("delays calls of a rate-limited class, but not other calls", async () => {
 });
 
 test.each([
-  ["answered", undefined],
-  ["refused for another reason", "SHIPMENT_NOT_FOUND"],
-])("does not delay a call if the last call of its class was %s", async (_, code) => {
+  ["answered", 0, undefined],
+  ["refused for another reason", 0, "SHIPMENT_NOT_FOUND"],
+  ["refused by another limit", 9, "RATE_LIMITED"],
+])("does not delay a call if the last call of its class was %s", async (_, remaining, code) => {
   // `t` is the time in seconds until the class's bucket is full.
-  const last = { limit: '"read";r=0;t=60', ...(code && { code }) };
+  const last = { limit: `"read";r=${remaining};t=60`, ...(code && { code }) };
   const { seen, getShipment } = limitedCalls([last]);
   await getShipment({ shipment: "SHP-1" }).catch(() => {});
   await getShipment({ shipment: "SHP-1" });
