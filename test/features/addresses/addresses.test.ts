@@ -66,7 +66,7 @@ describe("with a geocoder", () => {
     expect((await reverse(0, 0)).body).toEqual({ data: [], attribution });
   });
 
-  test("sends the point near which matches are preferred with a precision of about a kilometer", async () => {
+  test("sends the geocoder the preferred location, rounded to about a kilometer", async () => {
     await search("brook", apiKey, { lat: 40.71234, lng: -74.00567, limit: 2 });
     expect(standIn.requests.at(-1)!.parameters).toEqual({
       q: "brook",
@@ -146,7 +146,7 @@ describe("with a geocoder", () => {
     expect(await statusOf("failing")).toBe(200);
   });
 
-  test("tells callers when to retry while the geocoder's rate limit is reached", async () => {
+  test("returns a retry delay while the geocoder's rate limit is reached", async () => {
     await data(reverse(0, 0));
     standIn.answer = (response) => response.writeHead(429, { "retry-after": "7" }).end();
     const why = "The geocoder's rate limit was reached.";
@@ -195,7 +195,7 @@ describe("without a geocoder", async () => {
   const { apiKey: key } = await plain.addWorkspace();
   const as = plain.as(key);
 
-  test("rejects lookups with the settings to add, and getWorkspace reports that search is unavailable", async () => {
+  test("rejects lookups with the names of the missing settings, and getWorkspace reports that search is unavailable", async () => {
     for (const call of [as.searchAddresses({ query: "karl" }), as.reverseGeocode({ lat: 1, lng: 1 })]) {
       await expectRefused(call, "GEOCODER_NOT_CONFIGURED", {
         geocoder: "The platform has no geocoder. An operator can set GEOCODER and GEOCODER_URL.",

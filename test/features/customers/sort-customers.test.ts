@@ -42,7 +42,7 @@ async function bookFor({ apiKey }: Pick<TestWorkspace, "apiKey">, customer_name:
   return booked;
 }
 
-test("sorts customers by their last booking and by what they have paid, page by page, with ties", async () => {
+test("sorts customers by their last booking and by the amount that they have paid, page by page, with ties", async () => {
   const workspace = await service.addWorkspace();
   const { list, names } = callerOf(workspace);
   for (const [name, paid] of [

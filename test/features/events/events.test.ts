@@ -403,7 +403,7 @@ test("a workspace can have up to 100 open event streams, regardless of its numbe
   leaving.abort();
 });
 
-test("streams read only after their feed has grown, which one statement checks for all of them", async () => {
+test("one statement polls the feeds of all streams, and a stream reads events only after its feed has grown", async () => {
   const log = await startStatementLog(service.databaseUrl);
   const replica = await startReplica(log.url);
   const leaving = new AbortController();

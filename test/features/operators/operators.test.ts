@@ -122,7 +122,7 @@ describe("an email", () => {
     expect(await createPerson({ email })).toMatchObject({ email });
   });
 
-  test("goes to one of several operators created with it at the same time", async () => {
+  test("is given to only one of several operators created with it at the same time", async () => {
     const fields = { ...PERSON, email: freshEmail() };
     const taking = Array.from({ length: 8 }, () => as.createOperator(fields));
     const refused = (await Promise.all(taking)).filter(({ status }) => status !== 201);
@@ -284,7 +284,7 @@ describe("one key of several", () => {
     }
   });
 
-  test("out of 20 can be rotated alone, but none can be added, and rotating all of them ends the oldest", async () => {
+  test("can be rotated when the operator has 20 keys, but no key can be added, and rotating all keys ends the oldest", async () => {
     const { id: operator } = await create();
     await addKeys(operator, 19);
     const text = "The operator has 20 active keys, the maximum. Revoke one first.";

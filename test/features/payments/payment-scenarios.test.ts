@@ -33,29 +33,29 @@ const ENDED = "error The checkout expired before it was paid.";
  * refunds and disputes.
  */
 const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "a checkout of a shipment that is cancelled is ended": {
+  "cancelling a shipment expires its checkout": {
     "checkout; cancel": "voided; expired; events checkout_opened cancelled updated",
   },
-  "a checkout is refused while the account takes no payments, and why stays told, once": {
+  "a restricted account refuses checkouts, and the error is reported in one event and stays on the shipment": {
     "restrict; checkout": `awaiting_payment; error ${NO_CHARGES}; failed; events payment_failed; refused: The payment provider refused the request: ${NO_CHARGES}`,
     "record; wait 60": `awaiting_payment; error ${NO_CHARGES}; failed; ${NOT_CONFIRMED}`,
   },
-  "a payment is recorded as Stripe says, whatever the caller says": {
+  "a caller can record a payment only after Stripe confirms it": {
     record: `awaiting_payment; ${NOT_CONFIRMED}`,
     "checkout; record": `awaiting_payment; page; open; events checkout_opened; ${NOT_CONFIRMED}`,
     "pay; record": "paid; complete 1269; events paid awaiting_pickup; recorded by stripe",
     "work; record": "paid; complete 1269; refused: The shipment cannot be paid because it is awaiting pickup.",
   },
-  "a payment that is processing fixes price and route, and then pays": {
+  "a processing payment locks price and route, and pays the shipment when it succeeds": {
     "checkout; process; deliver": "awaiting_payment; processing; complete; events checkout_opened payment_processing",
     "reprice 5; checkout": `awaiting_payment; processing; complete; ${NO_CHANGE}; ${NO_CHECKOUT}`,
     "completeProcessing succeeded; deliver": "paid; complete 1269; events paid awaiting_pickup",
   },
-  "money that does not count keeps the account connected until it is accepted": {
+  "an account with an unassigned payment cannot be disconnected until the payment is accepted": {
     "checkout; spoil amount 900; pay; deliver; work; cancel; work; disconnect": `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled; ${UNCOUNTED}`,
     "accept; disconnect": "voided; complete 900; events updated",
   },
-  "a refund that fails is told, and can be tried again": {
+  "a failed refund is reported in an event and can be retried": {
     [`${pay}; refundsBecome failed; cancel`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refund_failed; recorded by stripe`,
     "refundsBecome succeeded; retry":
       "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
@@ -66,21 +66,21 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "cancel; work":
       "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269; events cancelled refunded dispute_closed",
   },
-  "a refund is of what a dispute of a part has left, once that is lost": {
+  "a refund waits for a partial dispute, and returns the rest if the dispute is lost": {
     [`${pay}; dispute 300; cancel; deliver`]:
       "refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled dispute_opened; recorded by stripe",
     "closeDispute lost; deliver":
       "refunded; refunded_amount 9.69; dispute lost; disputed_amount 3; complete 1269 -969; events dispute_closed refunded",
   },
-  "what was paid while Stripe is away is seen once it is back": {
+  "a payment made while Stripe is unreachable is found once Stripe is back": {
     "checkout; pay; goAway; deliver; work; record; checkout": `awaiting_payment; page; complete 1269; events checkout_opened; ${NO_ANSWER}`,
     "comeBack; wait 10": "paid; complete 1269; events paid awaiting_pickup",
   },
-  "what becomes of a settled payment is found, though no event of it ever comes": {
+  "polls find refunds and disputes of a completed payment even if every event is lost": {
     [`${pay}; refundByHand 269; dispute; drop; wait 61`]:
       "paid; refunded_amount 2.69; dispute open; failed; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded dispute_opened; recorded by stripe",
   },
-  "a page of an account that was taken away keeps price and page while it may be paid": {
+  "a checkout in an account with revoked access locks the price and blocks another checkout while it can be paid": {
     "checkout; revokeAccess; work; connect; wait 60; checkout; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; open; events checkout_opened payment_failed; refused: The shipment cannot be paid because ${MAY_BE_PAID}; refused: The shipment's price cannot be changed because ${MAY_BE_PAID}`,
     "wait 1440; checkout; process; deliver":
       "awaiting_payment; processing; uncounted; failed; expired; complete; events checkout_opened payment_processing",
@@ -88,93 +88,93 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     accept: "awaiting_payment; processing; expired; complete; events updated",
     "completeProcessing succeeded; deliver": "paid; expired; complete 1269; events paid awaiting_pickup",
   },
-  "money on its way to an account that was taken away pays once the account is back": {
+  "a payment that is processing when access is revoked pays the shipment once access is restored": {
     "checkout; process; deliver; work; revokeAccess; wait 60; completeProcessing succeeded; restoreAccess; wait 60":
       "paid; complete 1269; events checkout_opened payment_processing payment_failed paid awaiting_pickup",
   },
-  "a checkout that expired is replaced by another": {
+  "an expired checkout is replaced by a new one on request": {
     "checkout; expire; deliver": `awaiting_payment; ${ENDED}; failed; expired; events checkout_opened payment_failed`,
     checkout: "awaiting_payment; page; expired; open; events checkout_opened",
   },
-  "a payment that fails leaves the shipment unpaid, with the error": {
+  "a failed payment leaves the shipment unpaid, with the error": {
     "checkout; decline; deliver":
       "awaiting_payment; page; error Your card was declined.; failed; open; events checkout_opened payment_failed",
     "process; completeProcessing failed; deliver":
       "awaiting_payment; error Your card was declined.; failed; complete; events updated",
   },
-  "money in a currency that is not known here does not count": {
+  "a payment in an unsupported currency is unassigned": {
     "checkout; spoil amount 900 xdr; pay; record": `awaiting_payment; ${IN_XDR}; uncounted; failed; complete 900; events checkout_opened payment_failed; ${NOT_CONFIRMED}`,
     "refundByHand; deliver": `awaiting_payment; ${IN_XDR}; failed; complete 900 -900; events updated`,
   },
 };
 
 /**
- * Scenarios for live mode only. The ones of operators and recorded refunds differ in test mode: twins follow their
+ * Scenarios for live mode only. Those about operators and recorded refunds differ in test mode: twins follow their
  * workspace, and recorded payments move no money.
  */
 const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
-  "a payment that is made pays the shipment": {
+  "a completed payment pays the shipment": {
     "checkout; pay; deliver": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
   },
-  "money that does not count keeps another page from being paid until it is refunded": {
+  "an unassigned payment blocks another checkout until it is fully refunded": {
     "checkout; spoil shipment SHP-OTHER; pay; deliver": `awaiting_payment; ${OTHER}; uncounted; failed; complete 1269; events checkout_opened payment_failed`,
     "refundByHand 269; deliver; work; checkout": `awaiting_payment; ${OTHER}; refunded_amount 2.69; uncounted; failed; complete 1269 -269; events partly_refunded; refused: The shipment cannot be paid because it has an unassigned payment, which must be refunded at the payment provider.`,
     "refundByHand; deliver; work; checkout":
       "awaiting_payment; page; complete 1269 -269 -1000; open; events partly_refunded checkout_opened partly_refunded",
     "pay; deliver": "paid; complete 1269 -269 -1000; complete 1269; events paid awaiting_pickup",
   },
-  "money that does not count keeps the account connected until it is refunded": {
+  "an account with an unassigned payment cannot be disconnected until the payment is refunded": {
     "checkout; spoil amount 900; pay; deliver; work; cancel": `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; events checkout_opened payment_failed cancelled`,
     disconnect: `voided; ${OTHER_AMOUNT}; uncounted; failed; complete 900; ${UNCOUNTED}`,
     "refundByHand; deliver; work; disconnect": `voided; ${OTHER_AMOUNT}; refunded_amount 9; complete 900 -900; events partly_refunded`,
   },
-  "money that was accepted stays so when it is looked at again, and another page can be paid": {
+  "an accepted payment stays accepted after a partial refund, and another checkout can be paid": {
     "checkout; spoil amount 900; pay; deliver; work; accept":
       "awaiting_payment; complete 900; events checkout_opened payment_failed updated",
     "refundByHand 100; deliver": "awaiting_payment; refunded_amount 1; complete 900 -100; events partly_refunded",
     "checkout; spoil amount 900; pay; deliver": `awaiting_payment; ${OTHER_AMOUNT}; uncounted; failed; complete 900 -100; complete 900; events checkout_opened partly_refunded payment_failed`,
   },
-  "money that does not count is recorded by hand once its account was taken away": {
+  "a shipment with an unassigned payment can be recorded as paid after its account is disconnected": {
     "checkout; spoil amount 900; pay; deliver; work; revokeAccess; work; disconnect; record":
       "paid; complete 900; events checkout_opened payment_failed paid awaiting_pickup; recorded by hand",
   },
-  "a shipment without money that does not count has none to accept": {
+  "a shipment without an unassigned payment has no payment to accept": {
     "checkout; pay; deliver; work; accept":
       "paid; complete 1269; events checkout_opened paid awaiting_pickup; refused: The shipment has no unassigned payment.",
   },
-  "a payment that comes after the cancellation is refunded": {
+  "a payment that is confirmed after the cancellation is refunded": {
     "checkout; pay; cancel":
       "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened cancelled paid refunded",
   },
-  "a refund is made when a paid shipment is cancelled, once": {
+  "cancelling a paid shipment refunds it once": {
     [`${pay}; cancel`]:
       "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened paid awaiting_pickup cancelled refunded; recorded by stripe",
     retry:
       "refunded; refunded_amount 12.69; complete 1269 -1269; refused: The refund cannot be retried because its payment is refunded.",
   },
-  "a refund that is pending is refunded once it has succeeded": {
+  "a pending refund can be neither retried nor recorded, and completes when it succeeds": {
     [`${pay}; refundsBecome pending; cancel; work; retry; recordRefund`]: `refund_pending; complete 1269 -1269 pending; events checkout_opened paid awaiting_pickup cancelled; recorded by stripe; refused: The refund cannot be retried because its refund is pending.; ${NOT_CONFIRMED}`,
     "completeRefunds succeeded; deliver": "refunded; refunded_amount 12.69; complete 1269 -1269; events refunded",
   },
-  "a refund that Stripe takes back makes the money due again": {
+  "a refund that Stripe reverses is due again": {
     [`${pay}; cancel; work; drop; reverseRefund; deliver`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refunded partly_refunded refund_failed; recorded by stripe`,
     retry: "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
   },
-  "a refund in part by hand leaves the shipment paid, and the rest is refunded at its cancellation": {
+  "a partial refund made in Stripe leaves the shipment paid, and the cancellation refunds the rest": {
     [`${pay}; refundByHand 269; deliver`]:
       "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded; recorded by stripe",
     cancel: "refunded; refunded_amount 12.69; complete 1269 -269 -1000; events cancelled refunded",
   },
-  "a refund in part by hand that Stripe takes back later makes its money due again": {
+  "a partial refund made in Stripe is due again if Stripe reverses it after the cancellation": {
     [`${pay}; refundByHand 269; cancel; work; reverseRefund; deliver`]: `refund_pending; ${REFUND_FAILED}; refunded_amount 10; failed; complete 1269 -269 failed -1000; events checkout_opened paid awaiting_pickup cancelled partly_refunded refunded partly_refunded refund_failed; recorded by stripe`,
     retry: "refunded; refunded_amount 12.69; complete 1269 -269 failed -1000 -269; events updated refunded",
   },
-  "a refund waits while the payment is disputed, and is made once that is won": {
+  "a refund waits while the payment is disputed, and is made once the dispute is won": {
     [`${pay}; dispute; deliver; work; cancel; work; recordRefund; retry`]: `refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened cancelled; recorded by stripe; ${DISPUTED}; ${DISPUTED}`,
     "closeDispute won; deliver":
       "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269; events dispute_closed refunded",
   },
-  "a refund that failed during an inquiry can be tried again": {
+  "a refund that failed during an inquiry can be retried": {
     [`${pay}; inquire; refundsBecome failed; cancel; work`]: `refund_pending; ${REFUND_FAILED}; dispute open; dispute_refundable; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled dispute_opened refund_failed; recorded by stripe`,
     "refundsBecome succeeded; retry; work":
       "refunded; refunded_amount 12.69; dispute won; complete 1269 -1269 failed -1269; events updated refunded dispute_closed",
@@ -182,88 +182,88 @@ const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
   "an inquiry that becomes a chargeback blocks refunds": {
     [`${pay}; inquire; deliver; work; escalate; deliver; work; cancel; work; retry`]: `refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened updated cancelled; recorded by stripe; ${DISPUTED}`,
   },
-  "a refund is not made once a dispute was lost, since the money has gone back": {
+  "a shipment whose dispute was lost counts as refunded without another refund": {
     [`${pay}; dispute; closeDispute lost; deliver; work; cancel`]:
       "refunded; dispute lost; disputed_amount 12.69; complete 1269; events checkout_opened paid awaiting_pickup dispute_closed cancelled refunded; recorded by stripe",
   },
-  "nothing is owed when a dispute of all is lost after a part was refunded": {
+  "a partial refund and a lost dispute over the rest leave no refund due": {
     [`${pay}; refundByHand 269; dispute; closeDispute lost; deliver`]:
       "paid; refunded_amount 2.69; dispute lost; disputed_amount 10; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded dispute_closed; recorded by stripe",
     cancel:
       "refunded; refunded_amount 2.69; dispute lost; disputed_amount 10; complete 1269 -269; events cancelled refunded",
   },
-  "what the bank gives back of a dispute that was lost is due again": {
+  "the amount of a lost dispute is due again if the bank returns it": {
     [`${pay}; dispute 300; closeDispute lost; cancel`]:
       "refunded; refunded_amount 9.69; dispute lost; disputed_amount 3; complete 1269 -969; events checkout_opened paid awaiting_pickup cancelled dispute_closed refunded; recorded by stripe",
     "reverseDispute; deliver":
       "refund_pending; refund_error The payment is only partly refunded.; refunded_amount 9.69; dispute won; failed; complete 1269 -969; events refund_failed dispute_closed",
     retry: "refunded; refunded_amount 12.69; dispute won; complete 1269 -969 -300; events updated refunded",
   },
-  "a page that was opened though its answer was lost is given, and the only one": {
+  "a checkout created by a request without a response is returned on retry, not created again": {
     "fault cut POST /v1/checkout/sessions; checkout; checkout": `awaiting_payment; page; open; events checkout_opened; ${NO_ANSWER}`,
   },
-  "a page that was opened though its answer was no session is given, and the only one": {
+  "a checkout created by a request with an invalid response is returned on retry, not created again": {
     "fault garbled POST /v1/checkout/sessions; checkout; checkout": `awaiting_payment; page; open; events checkout_opened; ${NO_ANSWER}`,
   },
-  "an answer of 200 that is no session says nothing of an open page": {
+  "an invalid response to a poll does not change an open checkout": {
     "checkout; fault garbled GET /v1/checkout/sessions; wait 4; checkout; pay; record":
       "paid; complete 1269; events checkout_opened paid awaiting_pickup; recorded by stripe",
   },
-  "a refund that was made though the answer was lost is seen, and made once": {
+  "a refund whose response was lost is found and not repeated": {
     [`${pay}; fault cut POST /v1/refunds; cancel; wait 10; wait 10`]:
       "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened paid awaiting_pickup cancelled refunded; recorded by stripe",
   },
-  "a page is opened, and a refund made, once Stripe has failed under their first keys": {
+  "a checkout and a refund succeed with another idempotency key after Stripe has stored an error for the first": {
     [`fault failed POST /v1/checkout/sessions; checkout; ${pay}`]: `paid; complete 1269; events payment_failed checkout_opened paid awaiting_pickup; ${NO_ANSWER}; recorded by stripe`,
     "fault failed POST /v1/refunds; cancel; wait 10; wait 10":
       "refunded; refunded_amount 12.69; complete 1269 -1269; events cancelled refunded",
   },
-  "an event that comes before the answer to the call that caused it leads to nothing twice": {
+  "an event that arrives before the response to the call that caused it has no duplicate effect": {
     [`${pay}; drop; events first; cancel; work; events held`]:
       "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened paid awaiting_pickup cancelled refunded; recorded by stripe",
   },
-  "events that come three times tell what they tell once and in order": {
+  "events that arrive three times are applied once, in order": {
     "checkout; decline; pay; refundByHand 269; deliver 3":
       "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded",
   },
-  "events that come three times, the newest first, tell the same": {
+  "events that arrive three times in reverse order have the same result": {
     "checkout; decline; pay; refundByHand 269; deliver 3 reversed":
       "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded",
   },
-  "what no event tells of an open page is seen some minutes later": {
+  "a poll finds the payment of an open checkout within minutes if its event is lost": {
     "checkout; pay; drop; wait 5": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
   },
-  "an account that was taken away is told with what it leaves, and is disconnected though a page was open": {
+  "revoked access is reported for a shipment with an open checkout, which does not prevent disconnecting": {
     "checkout; revokeAccess; wait 60": `awaiting_payment; ${REVOKED}; uncounted; failed; open; events checkout_opened payment_failed`,
     disconnect: `awaiting_payment; ${REVOKED}; uncounted; failed; open`,
   },
-  "an account that was taken away is replaced by another, and bookings go on": {
+  "an account with revoked access can be replaced by another, and bookings continue": {
     "checkout; revokeAccess; work; connect; book": "awaiting_payment; page; open; events checkout_opened",
   },
-  "the price can change once a page of an account that was taken away has ended": {
+  "the price can change once the checkout in an account with revoked access has expired": {
     "checkout; revokeAccess; work; connect; wait 60; wait 1440; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; expired; events checkout_opened payment_failed updated`,
   },
-  "a cancelled shipment is among what failed while a page of it may have been paid unseen": {
+  "a cancelled shipment is listed as failed while its checkout may have been paid in an inaccessible account": {
     "checkout; revokeAccess; wait 60; cancel; wait 1440": `voided; ${REVOKED}; uncounted; failed; expired; events checkout_opened payment_failed cancelled`,
     accept: "voided; expired; events updated",
     // Changes made while the account was inaccessible are applied once it is accessible again.
     "reopen; pay; restoreAccess; wait 60": "refunded; refunded_amount 12.69; complete 1269 -1269; events paid refunded",
   },
-  "money on its way to an account that was taken away keeps price and page, until it is recorded": {
+  "a payment that is processing when access is revoked locks the price and blocks a checkout until it is recorded": {
     "checkout; process; deliver; work; revokeAccess; wait 60; connect; checkout; reprice 5": `awaiting_payment; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed; ${NO_CHECKOUT}; ${NO_CHANGE}`,
     record: "paid; complete; events paid awaiting_pickup; recorded by hand",
   },
-  "a shipment whose money was on its way to an account that was taken away can be cancelled": {
+  "a shipment whose payment is processing when access is revoked can be cancelled": {
     "checkout; process; deliver; work; revokeAccess; wait 60; cancel": `voided; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed cancelled`,
   },
-  "once an account is disconnected, the caller's word is taken for payments of its shipments": {
+  "after an account is disconnected, callers can record payments of its shipments": {
     "checkout; expire; deliver; work; disconnect; record":
       "paid; expired; events checkout_opened payment_failed paid awaiting_pickup; recorded by hand",
   },
-  "an account that was taken away is replaced by an operator, and bookings go on": {
+  "an operator can replace an account with revoked access by manual payments, and bookings continue": {
     "checkout; revokeAccess; work; connectManual; book": "awaiting_payment; page; open; events checkout_opened",
   },
-  "once an account is disconnected, the caller's word is taken for refunds, which stay": {
+  "after an account is disconnected, callers can record refunds, which stay recorded after reconnecting": {
     "checkout; pay; deliver; work; disconnect; cancel":
       "refund_pending; refund_error The account is no longer connected.; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled refund_failed",
     recordRefund: "refunded; complete 1269; events refunded; recorded by stripe",

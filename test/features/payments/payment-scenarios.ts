@@ -59,7 +59,7 @@ export async function startScenario(
       for (const step of text.split("; ")) {
         const [name = "", ...words] = step.split(" ");
         const act = acts[name];
-        if (act === undefined) throw new Error(`there is no act ${name}`);
+        if (act === undefined) throw new Error(`unknown action ${name}`);
         await act(...words);
       }
     },

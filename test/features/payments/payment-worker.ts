@@ -51,7 +51,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
       if ((await runStatement(em, OUTSTANDING_WORK, [now().toISOString()])).length === 0) return;
       await sleep(POLL_MS);
     }
-    throw new Error("the work on payments does not end");
+    throw new Error("payments are still due after the maximum number of polls");
   };
 }
 

@@ -139,10 +139,10 @@ describe("signing in at the identity provider", () => {
   test.each([
     ["with an unknown email", "nobody@example.org"],
     ["with an unverified email", "unverified@example.org"],
-    ["with an email that is unverified according to a string", "said-false:ada@example.org"],
-    ["with an email that is verified according to a string", "said-true:ada@example.org"],
-    ["with an email without a verification claim", "silent:ada@example.org"],
-    ["with an email whose verification claim is null", "null:ada@example.org"],
+    ["with the string 'false' as the email_verified claim", "said-false:ada@example.org"],
+    ["with the string 'true' as the email_verified claim", "said-true:ada@example.org"],
+    ["without an email_verified claim", "silent:ada@example.org"],
+    ["with null as the email_verified claim", "null:ada@example.org"],
     ["without an email", "none:ada@example.org"],
     ["with an email that differs from an account's only in a lookalike letter", "\u{212a}ate@example.org"],
   ])("rejects a person %s with the same message", async (_, login) => {
@@ -329,7 +329,7 @@ describe("the service", () => {
     expect([status, pageText]).toEqual([503, expect.stringContaining(text)]);
   });
 
-  test("can assume that emails without a verification claim are verified", async () => {
+  test("can be configured to treat emails without an email_verified claim as verified", async () => {
     const own = await startWith({ claims: claimsOf, assumeEmailVerified: true });
     for (const login of ["silent:ada@example.org", "said-true:ada@example.org"]) {
       expect((await signInAs(visitor(own), login)).status).toBe(200);
@@ -340,7 +340,7 @@ describe("the service", () => {
     }
   });
 
-  test("rejects an email in an ID token without a verification claim", async () => {
+  test("rejects an email in an ID token without an email_verified claim", async () => {
     const own = await startWith({ claims: claimsOf, inIdToken: true });
     const guest = visitor(own);
     expectRefused(await signInAs(guest, "silent:ada@example.org"), guest);

@@ -501,7 +501,7 @@ describe("a session for one workspace", () => {
     expect((await data(rename(person, "Grace Hopper"))).name).toBe("Grace Hopper");
   });
 
-  test("does not change what another workspace sees of the person", async () => {
+  test("cannot change the name of a person who is known to another workspace", async () => {
     const other = await service.addWorkspace();
     const email = "shared@example.org";
     await invite(email, other, { name: "Shared" });

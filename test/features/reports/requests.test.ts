@@ -112,7 +112,7 @@ test("paths contain parameter values on every transport, or parameter names for 
   ]);
 });
 
-test("does not list requests for a place that is not reported yet", async () => {
+test("does not list requests for a courier location that has not been reported yet", async () => {
   const { apiKey } = await service.addWorkspace();
   const { reference: shipment } = await book(service, apiKey);
   const refused = await service.as(apiKey).getCourierPlace({ shipment });

@@ -24,7 +24,7 @@ const age = (seconds: number, shipment: string) =>
     [id, shipment, ago(seconds)],
   );
 
-test("stores the newest place of each shipment on its way without changing the shipment", async () => {
+test("stores the latest courier location of each paid, undelivered shipment and leaves the shipment unchanged", async () => {
   const [coming, going] = [await bookAnd(service, apiKey, ["pay"]), await bookAnd(service, apiKey, ["pay", "advance"])];
   const [unpaid, foreign] = [
     await book(service, apiKey),
@@ -74,7 +74,7 @@ test("stores the newest place of each shipment on its way without changing the s
   await expectRefused(as.getCourierPlace({ shipment: unpaid["reference"] }), "PLACE_NOT_FOUND");
 });
 
-test("ignores a place that is older than the stored one or less than five seconds newer", async () => {
+test("ignores a location that is older than the stored one or less than five seconds newer", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const report = (place: object) => courier.reportPlaces({ places: [{ shipment, ...place }] });
   await report({ ...HERE, measured_at: "9999-01-01T00:00:00Z" });
@@ -87,7 +87,7 @@ test("ignores a place that is older than the stored one or less than five second
   expect(await placeOf(shipment)).toMatchObject(THERE);
 });
 
-test("a place belongs to the current courier, not to a previous one", async () => {
+test("a location belongs to the current courier, not to a previous one", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   await courier.reportPlaces({ places: [{ shipment, ...HERE }] });
   await data(courier.setCourier({ shipment, name: "Ada" }));
@@ -100,7 +100,7 @@ test("a place belongs to the current courier, not to a previous one", async () =
   await expectRefused(as.getCourierPlace({ shipment }), "PLACE_NOT_FOUND");
 });
 
-test("a place expires after an hour, and none is accepted after the delivery", async () => {
+test("a location expires after an hour, and no location is accepted after the delivery", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
   const places = [{ shipment, ...HERE }];
   await courier.reportPlaces({ places });
@@ -118,7 +118,7 @@ test("a place expires after an hour, and none is accepted after the delivery", a
   expect(left).toEqual([]);
 });
 
-test("rejects invalid places by field", async () => {
+test("rejects invalid locations by field", async () => {
   const invalid = (places: object[]) => invalidFields(courier.reportPlaces({ places } as any));
   expect(await invalid([])).toEqual(["places"]);
   expect(await invalid([{ shipment: NO_REFERENCE, lat: 91 }])).toEqual(["places[0].lat", "places[0].lng"]);

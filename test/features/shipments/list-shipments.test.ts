@@ -227,19 +227,19 @@ describe("a list of failed shipments", async () => {
   const REFUND = ["cancelled", "refund_pending"];
   const DELIVERED = ["delivered", "paid"];
   const CASES: [what: string, state: string[], details: object | undefined, failed: boolean][] = [
-    ["a payment that failed", UNPAID, { error: "declined" }, true],
-    ["one on its way", UNPAID, { processing: true }, false],
-    ["one that nothing is said of", UNPAID, undefined, false],
-    ["one that is not wanted any more", VOIDED, { error: "x" }, false],
-    ["a refund that failed", REFUND, { refundError: "account closed" }, true],
-    ["a refund on its way", REFUND, {}, false],
-    ["a payment that is disputed", DELIVERED, { dispute: "open" }, true],
-    ["a dispute that is decided", ["in_transit", "paid"], { dispute: "lost" }, false],
-    ["one on its way to a closed account", UNPAID, { error: "closed", processing: true }, true],
-    ["money that was accepted", VOIDED, { error: "x", accepted: 1 }, false],
-    ["money that does not count", VOIDED, { error: "x", uncounted: 1 }, true],
-    ["a dispute that was won", DELIVERED, { dispute: "won" }, false],
-    ["a page that may have been paid unseen", DELIVERED, { unseen: 1 }, true],
+    ["a failed payment", UNPAID, { error: "declined" }, true],
+    ["a processing payment", UNPAID, { processing: true }, false],
+    ["no payment details", UNPAID, undefined, false],
+    ["a failed payment of a cancelled shipment", VOIDED, { error: "x" }, false],
+    ["a failed refund", REFUND, { refundError: "account closed" }, true],
+    ["a pending refund", REFUND, {}, false],
+    ["an open dispute", DELIVERED, { dispute: "open" }, true],
+    ["a lost dispute", ["in_transit", "paid"], { dispute: "lost" }, false],
+    ["a processing payment to a closed account", UNPAID, { error: "closed", processing: true }, true],
+    ["an accepted payment", VOIDED, { error: "x", accepted: 1 }, false],
+    ["an unassigned payment", VOIDED, { error: "x", uncounted: 1 }, true],
+    ["a won dispute", DELIVERED, { dispute: "won" }, false],
+    ["a checkout in an inaccessible account, which may have been paid", DELIVERED, { unseen: 1 }, true],
   ];
   const failed: string[] = [];
   for (const [i, [, [status, paymentStatus], paymentDetails, isFailed]] of CASES.entries()) {

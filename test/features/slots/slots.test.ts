@@ -107,7 +107,7 @@ test("a slot takes as many shipments as its capacity, and a refusal names the ne
   await expectCounted();
 });
 
-test("a shipment that is moved gives its place to another one", async () => {
+test("a shipment that moves to another slot frees its place for another shipment", async () => {
   const { reference: shipment } = await booked(slot("03", "07"));
   await booked(slot("03", "08"));
   await expectFull(caller.updateShipment({ shipment, pickup_window: slot("03", "08") }), slot("03", "09"));
@@ -119,7 +119,7 @@ test("a shipment that is moved gives its place to another one", async () => {
   await expectCounted();
 });
 
-test("a booking that is refused in one of its slots takes no place in the other", async () => {
+test("a booking that is refused because one of its slots is full takes no place in the other slot", async () => {
   await booked(slot("04", "08"));
   const windows = { pickup_window: slot("04", "07"), dropoff_window: slot("04", "08") };
   await expectFull(caller.createShipment({ ...BOOKING, ...windows }), slot("04", "09"), "dropoff");
@@ -127,7 +127,7 @@ test("a booking that is refused in one of its slots takes no place in the other"
   await expectCounted();
 });
 
-test("a slot of kilograms takes shipments up to their total weight", async () => {
+test("a slot limited in kilograms takes shipments up to that total weight", async () => {
   expect((await listed("01", apiKey)).capacity_unit).toBe("shipments");
   const heavy = service.as(kilograms.apiKey);
   const of = (weight_kg: number) => ({ ...BOOKING, ...NORTH, weight_kg, pickup_window: slot("02", "07") });
@@ -215,7 +215,7 @@ test("a shipment that is not paid in time is cancelled, and a paid one keeps its
   await expectCounted();
 });
 
-test("operators see the places of slots, and raise, lower or close a slot at once", async () => {
+test("operators see the occupied places of slots, and can change a slot's capacity or close it at once", async () => {
   const { key } = await service.addOperator("operator");
   const operator = service.as(key);
   const inSlot = { schedule: "day", start: slot("09", "07").start };
@@ -308,7 +308,7 @@ test("a held slot is kept for the booking with its quote", async () => {
   await expectRefused(hold(id), "QUOTE_USED", used, { shipment });
 });
 
-test("live places are counted by outcome, and a slot that becomes full is reported once", async () => {
+test("metrics count places in live mode by outcome, and how often slots become full", async () => {
   const counts = async () => {
     const { text } = await service.request("/metrics");
     const found = text.matchAll(/^shipments_slots?_(?:places|filled)_total(?:\{outcome="(\w+)"\})? (\d+)$/gm);

@@ -345,7 +345,7 @@ describe("a replay of routes", () => {
     weight_kg: fc.double({ min: 0.01, max: 1_100, noNaN: true }),
   });
 
-  test("returns what a quote with each tariff would return", async () => {
+  test("returns the results that quotes with each tariff would return", async () => {
     await publish(SAMPLE_TARIFF);
     const next = perKg("2", { currency: "JPY", base_fee: "100" });
     const draft = await insertDraft(database, next);

@@ -185,7 +185,7 @@ test("a simulated courier is at the location of the last step", async () => {
   expect(steps).toEqual([undefined, pickup, pickup, dropoff, dropoff]);
 });
 
-test("a simulated delivery reports places on the way, and a failed attempt a wrong PIN", async () => {
+test("a simulated delivery reports locations on the way, and a simulated failed attempt enters a wrong PIN", async () => {
   const { caller, apiKey, move, bookFor } = await addTwin();
   const shipment = await bookFor("deliver");
   const { reference: locked } = await book(service, apiKey, {

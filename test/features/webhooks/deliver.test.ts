@@ -359,7 +359,7 @@ test("sends nothing for a change that is rolled back", async () => {
          values (?, 'SHP-000000000000', 1, 'shipment.created', '{}', now())`,
         [id],
       );
-      throw new Error("thought better of it");
+      throw new Error("rolls back the transaction");
     })
     .catch(() => undefined);
   const { reference } = await book(service, apiKey);

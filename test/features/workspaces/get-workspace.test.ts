@@ -59,7 +59,7 @@ test.each([
   expect(headers.get("retry-after")).toBe("1");
 });
 
-test("a workspace reads what blocks its bookings: the provider, and a missing tariff", async () => {
+test("a workspace reads the reasons that block its bookings: a missing provider and a missing tariff", async () => {
   await expectWorkspace("manual", ["tariff"]);
   await setPaymentProvider(em, id, undefined);
   await expectWorkspace(null, ["payment_provider", "tariff"]);
