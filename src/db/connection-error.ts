@@ -65,10 +65,10 @@ function explain(error: unknown, databaseUrl: string) {
   const timedOut = message === "timeout expired";
   const cut = message === "Connection terminated unexpectedly";
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
-  const behaviour = timedOut ? "does not answer" : "closes the connection at once";
+  const behaviour = timedOut ? "does not respond" : "closes the connection at once";
   const reason = timedOut || cut ? `${hostText(databaseUrl)} ${behaviour}` : describeError(error);
   const right = missingPrivilege(reason);
-  return { reason: right ? `${reason}, which takes ${right}` : reason, advice, mayPass };
+  return { reason: right ? `${reason}, which requires ${right}` : reason, advice, mayPass };
 }
 
 /** Returns the missing privilege, which PostgreSQL's message does not name. `undefined` for other messages. */

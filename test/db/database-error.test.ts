@@ -106,7 +106,7 @@ test("reports a full disk, conflicting transactions and an unreachable database 
     "The service's database has no space left on its disk. Try again later.",
   );
   for (const code of ["40P01", "40001", "55P03"]) {
-    expect(databaseRefusal(Object.assign(new Error("in the way"), { code }))?.message).toBe(
+    expect(databaseRefusal(Object.assign(new Error("conflict"), { code }))?.message).toBe(
       "The service is busy with other calls. Try again in a moment.",
     );
   }

@@ -87,7 +87,7 @@ test("every connection of the pool uses the URL's parameters", async () => {
   await orm.close();
 });
 
-test("finds the server that one of several hosts resolves to", async () => {
+test("connects to the only reachable host in a URL with several hosts", async () => {
   const database = await createDatabase();
   const { host } = new URL(database.url);
   const orm = createOrm(database.url.replace(host, `127.0.0.1:1,${host}`), { entities: [] });

@@ -119,7 +119,7 @@ const LIMITED: Readonly<Record<string, LimitedResource>> = {
 };
 
 test.each(Object.entries(LIMITED))(
-  "with one left below the limit, one of 20 concurrent creations of %s on two replicas succeeds",
+  "exactly one of 20 concurrent creations of %s on two replicas succeeds if the limit leaves room for one more",
   async (_, { reason, text, leaveOne }) => {
     const create = await leaveOne();
     const answers = await Promise.all(

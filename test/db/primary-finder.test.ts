@@ -29,7 +29,7 @@ test("a starting process uses the first of two addresses of one server", async (
   expect(await finder.find()).toEqual(serverOf(first));
 });
 
-test("after a lost connection a process keeps its primary's address, even if an earlier one leads there too", async () => {
+test("reconnects to the last address of the primary, even if an earlier address reaches the same server", async () => {
   await first.goDown();
   const orm = createOrm(url, { entities: [] });
   const pid = async () => {
@@ -82,7 +82,7 @@ test("reports servers that accept connections but do not respond, and poolers th
   const hosts = [new URL(first.url).host, `127.0.0.1:${(pooler.address() as AddressInfo).port}`];
   const silent = primaryFinder(first.url.replace(/@[^/]*/, `@${hosts.join(",")}`))!;
   await expect(silent.find()).rejects.toThrow(
-    `cannot use the database: ${hosts[0]} does not answer, ${hosts[1]} does not answer; check DATABASE_URL`,
+    `cannot use the database: ${hosts[0]} does not respond, ${hosts[1]} does not respond; check DATABASE_URL`,
   );
   pooler.close();
 });

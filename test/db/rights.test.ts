@@ -70,7 +70,7 @@ test.each([
   [
     "revoke all on database USER from USER",
     "grant connect on database USER to USER",
-    'permission denied for database "USER", which takes CONNECT; grant that to the user of DATABASE_URL, or migrate as the owner of the tables',
+    'permission denied for database "USER", which requires CONNECT; grant that to the user of DATABASE_URL, or migrate as the owner of the tables',
   ],
   [
     "revoke usage on schema public from public",
@@ -80,7 +80,7 @@ test.each([
   [
     "alter table applied_migration rename to applied_once",
     "alter table applied_once rename to applied_migration",
-    "permission denied for schema public, which takes CREATE; grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
+    "permission denied for schema public, which requires CREATE; grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
   ],
 ])("a permission error names the required privilege: %s", async (spoil, mend, message) => {
   await asOwner(spoil);
@@ -97,7 +97,7 @@ async function canDump(): Promise<boolean> {
 }
 
 test.runIf(await canDump())(
-  "a dump by the owner, restored as in the guide, has every privilege, and the service's user cannot create one",
+  "only the owner can dump the database, and a dump restored as in the guide has every privilege",
   async () => {
     const folder = makeTemporaryFolder("dump");
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -112,7 +112,7 @@ test.runIf(await canDump())(
         union select defaclobjtype::text, unnest(defaclacl)::text from pg_default_acl
         order by 1, 2`);
     const before = await rights();
-    await database.makeAnew();
+    await database.recreate();
     expect(run("pg_restore", "--jobs", "4", "-d", database.ownerUrl, file)).toBe("");
     expect(await rights()).toEqual(before);
     expect(await faultOf(database.url)).toBe(undefined);

@@ -11,7 +11,7 @@ export interface RestrictedDatabase extends TestDatabase {
   readonly ownerUrl: string;
   readonly user: string;
   /** Drops and recreates the database as the guide describes before restoring a dump. */
-  makeAnew(): Promise<void>;
+  recreate(): Promise<void>;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
     url: urlOf(name, "another one"),
     ownerUrl,
     user: name,
-    makeAnew: () => run(`drop database ${name} with (force)\n${remake!}`),
+    recreate: () => run(`drop database ${name} with (force)\n${remake!}`),
     drop: whenOver(async () => {
       await admin.query(`drop database ${name} with (force)`);
       await admin.query(`drop role ${name}, ${name}_owner`);

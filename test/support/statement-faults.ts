@@ -24,7 +24,7 @@ export function assertNoFaults(file: string): void {
     const fault = faultOf(JSON.parse(line));
     return fault === undefined ? [] : [`${fault}: ${line}`];
   });
-  if (faults.length > 0) throw new Error(`These statements do not suit shards:\n${faults.join("\n")}`);
+  if (faults.length > 0) throw new Error(`These statements cannot run on shards:\n${faults.join("\n")}`);
 }
 
 /**
@@ -41,10 +41,13 @@ export function faultOf(sql: string): string | undefined {
     table.relname = ofShard(table.relname);
   }
   const text = withTables(sql, ofShard);
-  if (!isValid(text) || !isDeepStrictEqual(treeOf(text), renamed)) return "not exactly its tables are renamed";
+  if (!isValid(text) || !isDeepStrictEqual(treeOf(text), renamed))
+    return "renaming misses a table or changes other text";
   const fault = accessFault(treeOf(sql));
   if (onShard(new Map(), sql, ofShard) !== undefined) return fault;
-  return fault === undefined && text !== sql ? "it is left to Citus without need" : undefined;
+  return fault === undefined && text !== sql
+    ? "the statement is sent to Citus although it could run on the shard"
+    : undefined;
 }
 
 function isValid(sql: string): boolean {
@@ -81,10 +84,12 @@ function accessFault(tree: Tree): string | undefined {
   for (const table of tablesOf(tree)) {
     const isCommon = common.includes(table.relname);
     if (isCommon !== !TABLES.includes(table.relname)) return `${table.relname} is not a table of the node`;
-    if (isDistributed(table) && !restricted.includes(table)) return `${table.relname} is of several workspaces`;
-    if (REFERENCE_TABLES.includes(table.relname) && changed.includes(table)) return `${table.relname} is on all nodes`;
+    if (isDistributed(table) && !restricted.includes(table))
+      return `${table.relname} is not restricted to one workspace`;
+    if (REFERENCE_TABLES.includes(table.relname) && changed.includes(table))
+      return `${table.relname} is stored on all nodes and cannot be changed on one`;
   }
-  return queries.some(({ sets }) => sets.includes("workspace_id")) ? "rows change their workspace" : undefined;
+  return queries.some(({ sets }) => sets.includes("workspace_id")) ? "rows move to another workspace" : undefined;
 }
 
 const isDistributed = ({ relname }: Tree) => DISTRIBUTED_TABLES.includes(relname);

@@ -20,29 +20,35 @@ test.each([
 });
 
 test.each([
-  [`select name from feed, customer ${IN_FEED}`, "not exactly its tables are renamed"],
-  [`select position from "feed" ${IN_FEED}`, "not exactly its tables are renamed"],
-  [`select position from feed f ${IN_FEED}`, "not exactly its tables are renamed"],
-  [`select 'from feed' from webhook ${IN_FEED}`, "not exactly its tables are renamed"],
-  ["select position from feed where workspace_id = $1 or true", "feed is of several workspaces"],
-  ["select position from feed where not workspace_id = $1", "feed is of several workspaces"],
+  [`select name from feed, customer ${IN_FEED}`, "renaming misses a table or changes other text"],
+  [`select position from "feed" ${IN_FEED}`, "renaming misses a table or changes other text"],
+  [`select position from feed f ${IN_FEED}`, "renaming misses a table or changes other text"],
+  [`select 'from feed' from webhook ${IN_FEED}`, "renaming misses a table or changes other text"],
+  ["select position from feed where workspace_id = $1 or true", "feed is not restricted to one workspace"],
+  ["select position from feed where not workspace_id = $1", "feed is not restricted to one workspace"],
   [
     "select name from customer left join feed on customer.workspace_id = $1 and feed.workspace_id = $1",
-    "customer is of several workspaces",
+    "customer is not restricted to one workspace",
   ],
   [
     `select name from customer where exists (select from feed ${IN_FEED} and feed.workspace_id = $1)`,
-    "customer is of several workspaces",
+    "customer is not restricted to one workspace",
   ],
   [`select position from feed join audit_entry on true ${IN_FEED}`, "audit_entry is not a table of the node"],
   [`with feed as (select 1) select from feed ${IN_FEED}`, "feed is not a table of the node"],
-  [`update feed set workspace_id = 2 ${IN_FEED}`, "rows change their workspace"],
+  [`update feed set workspace_id = 2 ${IN_FEED}`, "rows move to another workspace"],
   [
     "insert into feed (workspace_id, position) values ($1, 2), ($2, 2), (workspace_id = $1, 1)",
-    "feed is of several workspaces",
+    "feed is not restricted to one workspace",
   ],
-  ["select from feed join workspace on true where feed.workspace_id = $1 FOR UPDATE", "workspace is on all nodes"],
-  ["select position from feed where workspace_id=$1", "it is left to Citus without need"],
+  [
+    "select from feed join workspace on true where feed.workspace_id = $1 FOR UPDATE",
+    "workspace is stored on all nodes and cannot be changed on one",
+  ],
+  [
+    "select position from feed where workspace_id=$1",
+    "the statement is sent to Citus although it could run on the shard",
+  ],
 ])("%j has a fault: %s", (sql, fault) => {
   expect(faultOf(sql)).toBe(fault);
 });
