@@ -52,46 +52,44 @@ const FACTOR = 4;
  */
 const READS_MUCH: Readonly<Record<string, string>> = {
   "with oldest as ( select subject, number, created_at from event":
-    "looks at as many as are deleted at a time, of which the young stay",
-  '"w0"."name" ilike': "names of workspaces are searched for a part, which no index finds",
-  '"o0"."revoked_at" is null': "operators are few, and the index of their emails leaves out the revoked",
-  "from workspace as live where": "those without a test twin are looked for among all, every minute",
-  "with recent as materialized": "the newest are looked through for words",
-  "as slot cross join lateral": "up to 1,000 rows with the words are compared",
-  "with named as materialized": "the first by name are looked for among all with the same words",
-  "with looked_at as": "a feed is looked through for some types, a bounded part of it at a time",
-  "from webhook cross join lateral": "up to 500 deliveries of each webhook are counted",
-  "from event as seen": "what took its position at about the same time is looked through",
-  "from feed join workspace on": "a row for each workspace",
-  "from feed cross join lateral": "a look-up for each workspace",
-  "from webhook join workspace on": "a look-up for each webhook",
+    "a purge reads a full batch of events even if few of them are old enough",
+  '"w0"."name" ilike': "no index supports a search for any part of a workspace's name",
+  '"o0"."revoked_at" is null': "there are few operators, and the index of their emails excludes revoked operators",
+  "with recent as materialized": "a search compares its words with the newest shipments",
+  "as slot cross join lateral": "a search compares up to 1,000 rows that contain some of its words",
+  "with looked_at as": "a feed filtered by type examines a limited number of events at a time",
+  "from webhook cross join lateral": "counts up to 500 deliveries of each webhook",
+  "from feed join workspace on": "reads one row per workspace",
+  "from feed cross join lateral": "looks up the oldest event of each workspace",
+  "from webhook join workspace on": "looks up the due or pending deliveries of each webhook",
   'from "webhook_delivery" as "w0" where':
-    "of its two indexes a connection may take the one by status, while it remembers both as empty",
-  "where true and earliest.next_attempt_at <= now()": "a look-up for each webhook",
-  ")::text as last from (": "the times of a batch, before it is purged",
-  "select width_bucket(created_at, $2::timestamptz[])": "a report counts what was booked",
-  "select list, currency, count(*)::int as found": "up to 1,000 of each queue are counted",
-  "as asked (id bigint) cross join lateral": "figures of customers count what was booked",
-  "from feed left join booking_roll_up": "a look-up for each workspace",
-  "with part as materialized": "a look-up for each event since the last count",
-  "from feed left join customer_roll_up": "a look-up for each workspace",
-  "insert into booking_day": "a day is counted whole",
-  "insert into customer_figure": "what a customer booked is counted whole",
-  "not exists ( select from customer_figure as ranked": "the last page looks for customers without bookings among all",
-  "from (select created_at from mail where state = 'waiting'": "mails that wait are counted",
-  "from (select created_at from recipient_notice where state = 'waiting'": "emails that wait are counted",
-  "from booking_day": "a report counts what was booked",
-  "delete from session": "those that nobody used are looked for among all, every ten minutes",
-  "from replica where": "replicas are few",
+    "a connection that planned the statement for empty tables may use the index by status instead of the one by id",
+  "where true and earliest.next_attempt_at <= now()": "looks up the earliest delivery of each webhook",
+  ")::text as last from (": "reads the times of the next rows to purge",
+  "select width_bucket(created_at, $2::timestamptz[])": "a report counts bookings",
+  "select list, currency, count(*)::int as found": "counts up to 1,000 shipments of each queue",
+  "as asked (id bigint) cross join lateral": "sums up all shipments of the listed customers",
+  "from feed left join booking_roll_up": "compares each workspace's feed with its counted position",
+  "with part as materialized": "reads every event since the last count",
+  "from feed left join customer_roll_up": "compares each workspace's feed with its counted position",
+  "insert into booking_day": "counts all bookings of a day",
+  "insert into customer_figure": "sums up all shipments of a customer",
+  "not exists ( select from customer_figure as ranked":
+    "the last page of customers sorted by a figure searches all customers for those without the figure",
+  "from (select created_at from mail where state = 'waiting'": "counts waiting sign-in emails",
+  "from (select created_at from recipient_notice where state = 'waiting'": "counts waiting recipient emails",
+  "from booking_day": "a report sums up bookings",
+  "delete from session": "a purge searches all sessions for idle ones every ten minutes",
+  "from replica where": "there are few replicas",
   "from installation": "the table has one row",
-  'from "tariff_draft" as "t0" order by': "drafts are few",
-  'from "courier" as "c0" where': "couriers are limited",
-  "from courier where workspace_id": "couriers are limited",
-  "from courier join workspace": "couriers are limited",
-  "from courier cross join lateral": "couriers are limited",
-  'as "inForce"': "tariff versions are few",
-  "from usage_hour cross join lateral": "a report counts what was quoted",
-  "from usage_hour join workspace on": "a report counts what was quoted",
+  'from "tariff_draft" as "t0" order by': "the number of drafts is limited to 50",
+  'from "courier" as "c0" where': "the number of couriers is limited",
+  "from courier where workspace_id": "the number of couriers is limited",
+  "from courier join workspace": "the number of couriers is limited",
+  "from courier cross join lateral": "the number of couriers is limited",
+  'as "inForce"': "there are few tariff versions",
+  "from usage_hour cross join lateral": "a report counts quotes",
+  "from usage_hour join workspace on": "a report counts quotes",
 };
 
 /** Returns a value for every filter. Some rows match each value. */
@@ -162,19 +160,19 @@ const seen = new Set<string>();
 const usedIndexes = new Set<string>();
 
 describe.each([
-  ["made once for any values", { mode: "force_generic_plan", kept: false }],
-  ["made for each value", { mode: "force_custom_plan", kept: false }],
-  ["from a minute after the tables were empty", { mode: "force_generic_plan", kept: true }],
-])("with plans %s", (_, { mode, kept }) => {
+  ["generic plans", { mode: "force_generic_plan", startsEmpty: false }],
+  ["custom plans", { mode: "force_custom_plan", startsEmpty: false }],
+  ["generic plans, a minute after calls on empty tables", { mode: "force_generic_plan", startsEmpty: true }],
+])("with %s", (_, { mode, startsEmpty }) => {
   test("no statement reads much more than it returns, even if tables were not analyzed", async () => {
-    const plans = await plansOfEverything(mode, kept);
+    const plans = await plansOfEverything(mode, startsEmpty);
     for (const { statement, nodes } of plans) {
       seen.add(statement);
       for (const node of nodes) usedIndexes.add(node["Index Name"] ?? "");
     }
     const found = plans.filter(readsTooMuch);
     // PostgreSQL chooses between equally cheap indexes, and the choice can differ between databases.
-    const again = found.length === 0 ? [] : await plansOfEverything(mode, kept);
+    const again = found.length === 0 ? [] : await plansOfEverything(mode, startsEmpty);
     const stays = new Set(again.filter(readsTooMuch).map(({ statement }) => statement));
     expect(found.filter(({ statement }) => stays.has(statement)).map(described)).toEqual([]);
     // Releases before 18 may choose different plans, such as a scan of the whole table.
@@ -252,14 +250,14 @@ test("every index of the schema serves a statement", async () => {
   expect(unused.filter((name) => !INDEXES_OF_OTHER_TESTS.includes(name))).toEqual([]);
 });
 
-async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]> {
+async function plansOfEverything(mode: string, startsEmpty: boolean): Promise<RunPlan[]> {
   await using owned = new AsyncDisposableStack();
   const database = await createDatabase();
   owned.defer(database.drop);
   const sql = await connectTo(database.url);
   owned.defer(() => sql.end());
   await disableAnalysis(sql);
-  if (kept) await sql.query("vacuum analyze");
+  if (startsEmpty) await sql.query("vacuum analyze");
   await alterDatabase(sql, `plan_cache_mode = ${mode}`);
   await announcePlans(sql);
   const log = await startStatementLog(database.url);
@@ -287,10 +285,10 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
     await sendRecipientEmail(service, workspace, mails);
     await sendCourierEmail(service, workspace, mails);
   };
-  if (kept) await everything();
+  if (startsEmpty) await everything();
   const filled = await fillTables(sql, workspace.id, ROWS);
   const before = log.notices.length;
-  if (kept) owned.defer(advanceMinute());
+  if (startsEmpty) owned.defer(advanceMinute());
   await everything(filled);
   await service.close();
   return plansIn(log.notices.slice(before));
@@ -431,7 +429,7 @@ async function useMails(service: TestService, { apiKey }: TestWorkspace, sql: pg
     const email = `${name}-${randomUUID()}@example.org`;
     await service.request("/v1/members", { apiKey, body: { email } });
     expect((await postForm(service, "/sign-in/mail", { email })).status).toBe(303);
-    await eventually(`both mails to ${email} to be tried`, async () => {
+    await eventually(`an attempt at both emails to ${email}`, async () => {
       const { rows } = await sql.query(
         "select from mail where email = $1 and (state = 'sent' or next_attempt_at < now() + interval '10 s') and attempts > 0",
         [email],
@@ -449,7 +447,7 @@ async function sendRecipientEmail(
 ): Promise<void> {
   await data(service.as(apiKey).updateWorkspace({ notifies_recipients: true }));
   const recipient_email = `${randomUUID()}@example.org`;
-  await eventually("the change to be known", async () => {
+  await eventually("the changed setting to take effect", async () => {
     const { reference } = await bookAnd(service, apiKey, ["pay"], { recipient_email });
     const sent = "select 1 from recipient_notice where shipment_reference = ?";
     return (await service.app.em.execute(sent, [reference])).length > 0;
@@ -476,7 +474,7 @@ async function track(service: TestService, { apiKey }: TestWorkspace): Promise<v
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], {
     recipient_phone: "+12025550123",
   });
-  const path = await eventually("a link to open", async () => {
+  const path = await eventually("a working tracking link", async () => {
     const { tracking_url: url } = await data(as.getShipment({ shipment }));
     const { pathname } = new URL(url ?? service.httpUrl);
     return url !== null && (await fetch(service.httpUrl + pathname)).ok && pathname;
@@ -497,7 +495,7 @@ async function movePicture(service: TestService, { apiKey }: TestWorkspace): Pro
   const as = service.as(apiKey);
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
   await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
-  await eventually("the picture to be moved", async () => {
+  await eventually("the picture to move into the bucket", async () => {
     const moved = "select 1 from proof_picture where shipment_reference = ? and content is null";
     return (await service.app.em.execute(moved, [shipment])).length > 0;
   });

@@ -107,88 +107,91 @@ test("the log detects text in a statement", async () => {
   expect(markedStatements()).toEqual([`select '${MARK}'`]);
 });
 
-/** Beginnings of statements that access data of several or all workspaces, with the reason. */
-const PLATFORM_STATEMENTS: readonly (readonly [beginning: string, because: string])[] = [
-  ["select workspace_id::float8 as workspace, id as webhook, failing", "what is due anywhere is leased"],
+/** Beginnings of statements that access data of several or all workspaces, with the data that they return. */
+const PLATFORM_STATEMENTS: readonly (readonly [beginning: string, data: string])[] = [
+  ["select workspace_id::float8 as workspace, id as webhook, failing", "webhooks with due deliveries"],
   [
     "select min(created_at)::text as first, max(created_at)::text as last from ( select created_at from kept_answer",
-    "purged by age",
+    "age of the rows to purge",
   ],
   [
     "select min(started_at)::text as first, max(started_at)::text as last from ( select started_at from api_request",
-    "purged by age",
+    "age of the rows to purge",
   ],
   [
     "select min(created_at)::text as first, max(created_at)::text as last from ( select created_at from recipient_notice",
-    "purged by age",
+    "age of the rows to purge",
   ],
   [
     "select count(*)::float8 as waiting, (extract(epoch from min(created_at)) * 1000)::float8",
-    "mails that wait, for operators",
+    "waiting emails, for operators",
   ],
   ["select count(*)::float8 as count, (extract(epoch from min(due)) * 1000)::float8", "due work, for metrics"],
-  [
-    "select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference",
-    "recipient emails that are due anywhere",
-  ],
+  ["select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference", "due recipient emails"],
   [
     "select workspace_id::float8 as workspace, id as reference, extract(epoch from next_attempt_at)",
-    "courier emails that are due anywhere",
+    "due courier emails",
   ],
   [
     "select min(ends_at)::text as first, max(ends_at)::text as last from ( select ends_at from courier_link",
-    "purged by age",
+    "age of the rows to purge",
   ],
   [
     "select min(used_at)::text as first, max(used_at)::text as last from ( select used_at from used_quote",
-    "purged by age",
+    "age of the rows to purge",
   ],
   [
     "select min(measured_at)::text as first, max(measured_at)::text as last from ( select measured_at from courier_place",
-    "purged by age",
+    "age of the rows to purge",
   ],
   [
     "select min(recorded_at)::text as first, max(recorded_at)::text as last from ( select recorded_at from proof_picture",
-    "purged by age",
+    "age of the rows to purge",
   ],
   [
     "select min(ended_at)::text as first, max(ended_at)::text as last from ( select ended_at from webhook_delivery",
-    "purged by age",
+    "age of the rows to purge",
   ],
   [
     "select feed.workspace_id::float8 as id from feed cross join lateral ( select created_at from event",
-    "whose events to purge",
+    "workspaces with events to purge",
   ],
-  ["select workspace_id::float8 as workspace, id as webhook, secrets", "all secrets are sealed"],
-  ["select feed.workspace_id::float8 as workspace, rolled_up.workspace_id is null", "whose bookings to count"],
-  ["select (date_part('epoch', max(changed_at))", "when events were last written, for metrics"],
-  ["select (select count(*) from ( select 1 from webhook_delivery", "the backlog, for GetHealth"],
-  ["select workspace_id::float8 as workspace, position", "one look for the streams of all workspaces"],
-  ["select feed.workspace_id::float8 as id from feed join workspace", "whose test data to purge"],
+  ["select workspace_id::float8 as workspace, id as webhook, secrets", "webhook secrets to encrypt"],
+  ["select feed.workspace_id::float8 as workspace, rolled_up.workspace_id is null", "workspaces with events to count"],
+  ["select (date_part('epoch', max(changed_at))", "time of the newest event, for metrics"],
+  ["select (select count(*) from ( select 1 from webhook_delivery", "number of pending deliveries, for GetHealth"],
+  ["select workspace_id::float8 as workspace, position", "positions of the feeds that have streams"],
+  ["select feed.workspace_id::float8 as id from feed join workspace", "test twins with data to purge"],
   [
     "select simulation.workspace_id::float8 as workspace, shipment_reference as reference, tries",
-    "steps of simulations that are due anywhere",
+    "due simulation steps",
   ],
   ["select workspace_id::float8 as id from test_clock where moved_at <", "old test clocks"],
   [
     "select workspace_id::float8 as workspace, shipment_reference as reference, extract(epoch from due_at)",
-    "payments that are due anywhere",
+    "due payments",
   ],
-  ["select workspace_id::float8 as workspace, extract(epoch from check_at)", "accounts to check"],
-  ["select workspace_id::float8 as workspace, own_key", "all secrets are sealed"],
+  ["select workspace_id::float8 as workspace, extract(epoch from check_at)", "provider accounts to check"],
+  ["select workspace_id::float8 as workspace, own_key", "provider keys to encrypt"],
   [
     "select workspace_id::float8 as workspace, shipment_reference as shipment, failures",
-    "work on payments that is overdue",
+    "overdue payments, for operators",
   ],
-  ["select count(*)::float8 as count from (select 1 from p", "work on payments that is overdue"],
-  ["select workspace_id::float8 as workspace from payment_connection where state in", "what operators have to look at"],
-  ["select workspace_id::float8 as workspace, id, url", "what operators have to look at"],
+  ["select count(*)::float8 as count from (select 1 from p", "number of overdue payment tasks, for metrics"],
+  [
+    "select workspace_id::float8 as workspace from payment_connection where state in",
+    "stopped payment providers, for operators",
+  ],
+  ["select workspace_id::float8 as workspace, id, url", "failing webhooks, for operators"],
   ["select date::text as date, currency, sum(bookings)", "the platform's overview"],
   ["select workspace_id::float8 as workspace from booking_day", "the platform's overview"],
   ["select workspace.id::float8 as workspace, workspace.name, currency", "the platform's overview"],
-  ["select workspace_id::float8, reference, pickup_lat", "a replay of the newest shipments"],
-  ["select workspace_id || '/courier/' || id as subject, name from courier", "the audit log of the platform"],
-  ['select "p0".* from "payment_connection" as "p0" where "p0"."workspace_id" in ($1, $2', "a list of workspaces"],
+  ["select workspace_id::float8, reference, pickup_lat", "shipments for a replay"],
+  ["select workspace_id || '/courier/' || id as subject, name from courier", "names of couriers, for the audit log"],
+  [
+    'select "p0".* from "payment_connection" as "p0" where "p0"."workspace_id" in ($1, $2',
+    "payment providers, for the list of workspaces",
+  ],
 ];
 
 /** Patterns of statements that take a workspace as a parameter, in a row or a condition. */

@@ -326,6 +326,6 @@ function comparable(answers: readonly ComparableResponse[], named: string | numb
       .replaceAll(/whsec_[A-Za-z0-9+/]+=/g, "a secret")
       .replaceAll(/\\"(id|customer)\\":(\\")?\d+/g, "an id")
       .replaceAll(/\["content-length","\d+"\]/g, "a length")
-      .replaceAll(typeof named === "string" ? named : "no text", "what was named");
+      .replaceAll(typeof named === "string" ? named : "no text", "the named record");
   });
 }
