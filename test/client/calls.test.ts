@@ -31,7 +31,7 @@ async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
     (thrown: unknown) => thrown,
   );
   if (error instanceof ShipmentsError) return error;
-  throw new Error(`no ShipmentsError: ${String(error)}`);
+  throw new Error(`not a ShipmentsError: ${String(error)}`);
 }
 
 /** Returns all properties of a refusal. */

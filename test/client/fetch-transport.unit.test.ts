@@ -26,7 +26,7 @@ function clientOf(
 async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
   const error: unknown = await call.catch((thrown: unknown) => thrown);
   if (error instanceof ShipmentsError) return error;
-  throw new Error(`no ShipmentsError: ${String(error)}`);
+  throw new Error(`not a ShipmentsError: ${String(error)}`);
 }
 
 const EMPTY = () => new Response("", { headers: { "content-type": "application/proto" } });

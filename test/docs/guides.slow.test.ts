@@ -134,7 +134,7 @@ async function startReader(folder: string): Promise<Reader> {
 
   function lastPrinted(placeholder: string, kind: RegExp): string {
     const last = shell.printed().match(kind)?.at(-1);
-    if (last === undefined) throw new Error(`nothing was printed for ${placeholder}`);
+    if (last === undefined) throw new Error(`no earlier output contains a value for ${placeholder}`);
     return last;
   }
 
@@ -246,7 +246,7 @@ describe.each(readGuides().filter(hasExamples))("the examples of $name run", ({ 
 
   function save({ language, before, text }: GuideBlock): void {
     const file = FILE_NAME.exec(before)?.[1];
-    if (file === undefined) throw new Error("the text before does not say as what to save it");
+    if (file === undefined) throw new Error("the text before the block does not name its file");
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), reader.filledIn(text));
     if (language === "ts") sources.push(join(folder, file));

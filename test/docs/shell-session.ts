@@ -37,7 +37,7 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
     await eventually(JSON.stringify(text), () => {
       const since = printed.slice(from);
       if (since.includes(text)) return true;
-      if (hasEnded() || since.includes(ENDED)) throw new Error(`it failed: ${since}`);
+      if (hasEnded() || since.includes(ENDED)) throw new Error(`the block failed: ${since}`);
       return false;
     });
   }

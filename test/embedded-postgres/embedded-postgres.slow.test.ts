@@ -257,7 +257,7 @@ async function startHolder(dataDir: string, clone = repository): Promise<Holder>
   const exit = once(child, "exit");
   const [url] = await Promise.race([
     once(createInterface(child.stdout), "line"),
-    exit.then(() => Promise.reject(new Error("the holder ended before it held"))),
+    exit.then(() => Promise.reject(new Error("the holder exited before it acquired the lease"))),
   ]);
   return {
     url,

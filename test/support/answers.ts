@@ -52,6 +52,6 @@ function bodyOf(errors: string | Readonly<Record<string, string>>) {
 
 function fixedErrors(reason: RefusalReason): string | Record<string, string> {
   const { isFixed, subject, text } = REASONS[reason];
-  if (!isFixed) throw new Error(`${reason} is not always worded alike`);
+  if (!isFixed) throw new Error(`${reason} has no fixed message: pass the expected one`);
   return subject === undefined ? text : { [subject]: text };
 }

@@ -74,7 +74,7 @@ function anyScalar(scalar: ScalarType): fc.Arbitrary<unknown> {
     case ScalarType.INT64:
       return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     default:
-      throw new Error(`there are no arbitrary values of ${ScalarType[scalar]} yet`);
+      throw new Error(`unsupported scalar type: ${ScalarType[scalar]}`);
   }
 }
 

@@ -29,7 +29,7 @@ export function arbitraryOf(schema: any): fc.Arbitrary<any> {
     case "object":
       return it.properties === undefined ? arbitraryMap(it) : arbitraryObject(it);
     default:
-      throw new Error(`no values are known for ${JSON.stringify(it)}`);
+      throw new Error(`unsupported schema: ${JSON.stringify(it)}`);
   }
 }
 

@@ -49,7 +49,7 @@ export function startBookingLoad(
     for (let number = 0; !isStopping; number++) {
       const key = `client-${client}-booking-${number}`;
       for (let tries = 0; !(await book(key, services[(client + tries) % services.length]!));) {
-        if (++tries === 1_000) throw new Error(`${key} is never acknowledged`);
+        if (++tries === 1_000) throw new Error(`${key} was not acknowledged after 1,000 attempts`);
         await sleep(RETRY_MS);
       }
     }

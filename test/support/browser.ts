@@ -22,7 +22,7 @@ export async function signIn(
 /** Signs in with the path of a sign-in link. */
 export async function signInByPath(service: Endpoints, path: string): Promise<SignedIn> {
   const entered = await postForm(service, "/sign-in", { token: path.split("#token=")[1]! });
-  if (entered.status !== 303) throw new Error(`sign-in answered ${await entered.text()}`);
+  if (entered.status !== 303) throw new Error(`sign-in failed: ${await entered.text()}`);
   const cookie = entered.headers.get("set-cookie")!.split(";")[0]!;
   const own = { cookie, "sec-fetch-site": "same-origin" };
   return {

@@ -53,6 +53,6 @@ export const HAS_CHROMIUM = INSTALLED !== undefined;
 
 /** Starts the installed Chromium without its sandbox, which does not work for root. */
 export function launchChromium(): Promise<Browser> {
-  if (INSTALLED === undefined) throw new Error("There is no Chromium: set CHROMIUM_PATH.");
+  if (INSTALLED === undefined) throw new Error("Chromium is not installed. Install it or set CHROMIUM_PATH.");
   return chromium.launch({ executablePath: INSTALLED, args: ["--no-sandbox"] });
 }

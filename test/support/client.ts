@@ -115,7 +115,7 @@ type Call = (method: DescMethod, fields: object, headers: CallHeaders) => Promis
 function callByJson(servers: Servers, apiKey: string | undefined): Call {
   return (method, fields, headers) => {
     const [call] = httpCalls(method, fields as Readonly<Record<string, unknown>>);
-    if (call === undefined) throw new Error(`${method.name} has no path for these fields`);
+    if (call === undefined) throw new Error(`no path of ${method.name} can carry these fields`);
     const { path, ...rest } = call;
     return servers.request(path, { ...rest, apiKey, headers });
   };

@@ -19,7 +19,7 @@ export interface IdentityProvider {
 /** Returns the provider's claims about the user with this login. */
 type Claims = (login: string) => Readonly<Record<string, unknown>>;
 
-const CLIENT = { clientId: "shipments", clientSecret: "a secret between service and provider" };
+const CLIENT = { clientId: "shipments", clientSecret: "client secret of the service" };
 
 const verified: Claims = (login) => ({ email: login, email_verified: true });
 
@@ -68,7 +68,7 @@ export async function startIdentityProvider({
     conformIdTokenClaims: !inIdToken,
     // Lifetimes in seconds, set explicitly to avoid warnings.
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
-    cookies: { keys: ["a key of the test's"] },
+    cookies: { keys: ["cookie key of the test"] },
     jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256" }] },
     findAccount: (_: unknown, sub: string) => ({
       accountId: sub,

@@ -23,13 +23,13 @@ const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
  * @throws Error for an invalid line, or a sample without a TYPE line
  */
 export function parsePrometheus(text: string): Map<string, Metric> {
-  if (!text.endsWith("\n")) throw new Error("the last line does not end");
+  if (!text.endsWith("\n")) throw new Error("the last line has no line break");
   const metrics = new Map<string, Metric>();
   for (const line of text.split("\n")) {
     if (line === "" || HELP.test(line)) continue;
     const [, announced, type] = TYPE.exec(line) ?? [];
     if (announced !== undefined && type !== undefined) {
-      if (metrics.has(announced)) throw new Error(`${announced} comes twice`);
+      if (metrics.has(announced)) throw new Error(`${announced} has two TYPE lines`);
       metrics.set(announced, { type, samples: [] });
       continue;
     }
@@ -49,7 +49,7 @@ export async function callsInFlight(endpoints: Endpoints): Promise<number> {
 
 function parseSample(line: string): Sample {
   const [, name, labels = "", value] = SAMPLE.exec(line) ?? [];
-  if (name === undefined) throw new Error(`not of the format: ${line}`);
+  if (name === undefined) throw new Error(`invalid line: ${line}`);
   return { name, labels: parseLabels(labels), value: Number(value?.replace("Inf", "Infinity")) };
 }
 
@@ -58,7 +58,7 @@ function parseLabels(text: string): Record<string, string> {
   LABEL.lastIndex = 0;
   while (LABEL.lastIndex < text.length) {
     const [, name, value] = LABEL.exec(text) ?? [];
-    if (name === undefined || value === undefined) throw new Error(`not labels: ${text}`);
+    if (name === undefined || value === undefined) throw new Error(`invalid labels: ${text}`);
     labels[name] = value;
   }
   return labels;

@@ -115,7 +115,7 @@ function firstShowing(schedule: NaiveSchedule, date: string, time: string): numb
     const shown = wallClock(schedule, ms);
     if (shown.date === date && shown.minute === minutesOf(time)) return ms;
   }
-  throw new Error(`no clock in ${schedule.time_zone} shows ${date} ${time}`);
+  throw new Error(`${date} ${time} does not exist in ${schedule.time_zone}`);
 }
 
 const clocks = new Map<string, Intl.DateTimeFormat>();

@@ -26,7 +26,7 @@ export async function startByNpm(
   npm.stdout!.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   const ended = Promise.all([once(npm, "exit"), once(npm.stdout!, "close")]);
   const [, url] = await eventually("the curl line", () => {
-    if (npm.exitCode !== null) throw new Error(`it ended: ${stdout}`);
+    if (npm.exitCode !== null) throw new Error(`npm exited: ${stdout}`);
     return /^curl -sS (http:..127.0.0.1:\d+)\/[^]*\n\n$/m.exec(stdout) ?? undefined;
   });
   return {

@@ -75,7 +75,7 @@ export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
       });
       const ids = new Set(found.map(({ spanId }) => spanId));
       const roots = found.filter((span) => !ids.has(span.parentSpanId ?? ""));
-      if (roots.length !== 1) throw new Error(`the trace has ${roots.length} first spans`);
+      if (roots.length !== 1) throw new Error(`the trace has ${roots.length} root spans`);
       return treeBelow(roots[0]!, found);
     },
     close: whenOver(async () => {

@@ -58,7 +58,7 @@ export async function readAnswer(socket: Socket): Promise<Answer> {
     const answer = parse(received.toString("latin1"));
     if (answer !== undefined) return answer;
   }
-  throw new Error(`the connection ended after: ${received.toString("latin1")}`);
+  throw new Error(`the connection closed after: ${received.toString("latin1")}`);
 }
 
 function parse(text: string): Answer | undefined {

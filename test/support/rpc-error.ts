@@ -28,16 +28,16 @@ export async function rpcError(call: Promise<unknown>): Promise<RpcError> {
 
 /** Converts an RPC error to plain values. */
 export function plainError(error: unknown): RpcError {
-  if (!(error instanceof ConnectError)) throw new Error(`no RPC error: ${String(error)}`);
+  if (!(error instanceof ConnectError)) throw new Error(`not an RPC error: ${String(error)}`);
   const details = Object.fromEntries(
     error.details.map((detail): [string, JsonValue] => {
-      if ("desc" in detail) throw new Error("the error did not come over the network");
+      if ("desc" in detail) throw new Error("the error was not received over the network");
       const desc = DETAILS.getMessage(detail.type);
-      if (desc === undefined) throw new Error(`an unknown detail ${detail.type}`);
+      if (desc === undefined) throw new Error(`unknown error detail ${detail.type}`);
       return [desc.name, toJson(desc, fromBinary(desc, detail.value))];
     }),
   );
-  if (Object.keys(details).length !== error.details.length) throw new Error("a detail came twice");
+  if (Object.keys(details).length !== error.details.length) throw new Error("duplicate error detail");
   return { code: Code[error.code] as keyof typeof Code, message: error.rawMessage, details };
 }
 

@@ -105,7 +105,7 @@ function serverIn(path: string, port: number, otherPort: number) {
 
   async function start(): Promise<void> {
     await run(folder, port);
-    await eventually(`the server at port ${port} to answer`, () =>
+    await eventually(`a response from the server at port ${port}`, () =>
       queryIn("postgres", "select").then(
         () => true,
         () => false,

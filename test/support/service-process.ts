@@ -46,7 +46,7 @@ export async function untilListening(running: Running): Promise<ServiceProcess> 
   const log = () => logLines(running.stdout());
   const findListening = () => {
     const { exitCode, signalCode } = running.process;
-    if (exitCode !== null || signalCode !== null) throw new Error(`it ended: ${running.stderr()}`);
+    if (exitCode !== null || signalCode !== null) throw new Error(`the service exited: ${running.stderr()}`);
     // The last release logs its addresses earlier during startup.
     return log().find((line) => line.http !== undefined);
   };

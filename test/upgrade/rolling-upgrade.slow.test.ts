@@ -25,7 +25,7 @@ const A_WHILE_MS = 300;
 
 const title = hasCode(LAST_RELEASE)
   ? `beside ${LAST_RELEASE}, the last release`
-  : `beside ${LAST_RELEASE}, the last release (skipped: this clone does not hold its code)`;
+  : `beside ${LAST_RELEASE}, the last release (skipped: this clone does not contain its code)`;
 
 describe.runIf(hasCode(LAST_RELEASE))(title, () => {
   let release: Release;
@@ -216,7 +216,7 @@ function startCallers(servers: ServiceProcess[], apiKey: string) {
       expect(answer.status, answer.text).toBe(201);
       return answer.body.data.reference;
     }
-    throw new Error(`no server took the call: ${JSON.stringify(refusals)}`);
+    throw new Error(`every server refused the call: ${JSON.stringify(refusals)}`);
   }
 
   async function call(): Promise<string[]> {
