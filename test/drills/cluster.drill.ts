@@ -150,12 +150,12 @@ async function loseWorker(cluster: Cluster, url: string, teams: readonly Team[])
   const recoveryMs = Math.round(performance.now() - restartedMs);
   await sleep(LOAD_MS);
   expect(
-    "a worker is killed: workspaces on the other do not notice",
+    "killing a worker does not affect workspaces on the other worker",
     refusalsOf(others).length === 0,
-    `${others.length} workspaces, paused for ${longestPauseMs(others, killedMs)} ms at most; ${refusalsOf(others).join(", ") || "no error"}`,
+    `${others.length} workspaces, longest pause ${longestPauseMs(others, killedMs)} ms; ${refusalsOf(others).join(", ") || "no error"}`,
   );
   expect(
-    "those on it are refused by 503, and go on when it is back",
+    "workspaces on the killed worker get 503, and continue once it is back",
     hit.every(hasBooked) && refusalsOf(hit).every((it) => it.includes(" × 503")),
     `${hit.length} workspaces, after ${recoveryMs} ms; ${refusalsOf(hit).join(", ")}`,
   );
@@ -179,9 +179,9 @@ async function gainWorker(cluster: Cluster, url: string, teams: readonly Team[])
   await sleep(LOAD_MS);
   const { size } = await workspacesOn(url, worker);
   expect(
-    "a worker joins, and shards move while bookings run",
+    "a worker joins, and shards move during bookings",
     size > 0,
-    `${size} workspaces moved in ${tookMs} ms, ${countBookings(teams) - before} bookings meanwhile, the longest pause ${longestPauseMs(teams, joinedMs)} ms`,
+    `${size} workspaces moved in ${tookMs} ms, during ${countBookings(teams) - before} bookings, longest pause ${longestPauseMs(teams, joinedMs)} ms`,
   );
 }
 
@@ -200,14 +200,14 @@ async function compare(url: string, teams: readonly Team[]): Promise<void> {
   const gaps = teams.flatMap(({ feed }) => feed.gaps);
   const isSame = (keys: readonly string[]) => keys.toSorted().join() === acknowledged.toSorted().join();
   expect(
-    "what is acknowledged is stored, once",
+    "each acknowledged booking is stored once",
     isSame(stored),
     `${acknowledged.length} acknowledged, ${stored.length} stored`,
   );
   expect(
-    "feeds tell each booking once, without gaps",
+    "feeds contain each booking once, without gaps",
     gaps.length === 0 && isSame(eventKeys),
-    `${eventKeys.length} told, ${gaps.length} gaps`,
+    `${eventKeys.length} events, ${gaps.length} gaps`,
   );
 }
 
@@ -230,8 +230,8 @@ async function drill(programs: string): Promise<void> {
   await loseWorker(cluster, url, teams);
   const logs = cluster.nodes.slice(1).map((node) => cluster.log(node));
   const prepared = logs.reduce((sum, log) => sum + countPreparedBookings(log), 0);
-  const seen = `${prepared} transactions in two phases, ${countBookings(teams)} bookings`;
-  expect("each booking is one node's", prepared === 0, seen);
+  const seen = `${prepared} two-phase transactions, ${countBookings(teams)} bookings`;
+  expect("each booking is a transaction of one node", prepared === 0, seen);
   await gainWorker(cluster, url, teams);
   await Promise.all(teams.map(({ load }) => load.stop()));
   await Promise.all(teams.map(({ feed }) => feed.end()));
@@ -239,6 +239,6 @@ async function drill(programs: string): Promise<void> {
 }
 
 const programs = findPrograms();
-if (programs === undefined) process.stdout.write("  not run: there is no PostgreSQL with Citus\n");
+if (programs === undefined) process.stdout.write("  not run: no PostgreSQL with Citus is installed\n");
 else await drill(programs);
 process.exit();

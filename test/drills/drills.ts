@@ -13,7 +13,7 @@ const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith(SUFFIX))
   .map((file) => file.slice(0, -SUFFIX.length))
   .filter((name) => requested.length === 0 || requested.includes(name));
-if (names.length === 0) throw new Error(`there is no drill named ${requested.join(", ")}`);
+if (names.length === 0) throw new Error(`no such drill: ${requested.join(", ")}`);
 
 const failed: string[] = [];
 for (const name of names) {

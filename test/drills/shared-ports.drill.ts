@@ -44,14 +44,14 @@ for (const [i, { pid }] of processes.entries()) {
   await sleep(LOAD_MS);
   const calls = lost() - before.lost;
   const seen = `${calls} calls lost, ${others} bookings until it was replaced`;
-  expect(`process ${i + 1} is killed`, calls <= CLIENTS && others > 0, seen);
+  expect(`killing process ${i + 1} loses only calls on its connections`, calls <= CLIENTS && others > 0, seen);
 }
 await load.stop();
 const rows = await query(url, "select reference from shipment");
 const acknowledged = [...load.acknowledged.values()].toSorted();
 const stored = rows.map(({ reference }) => reference as string).toSorted();
 expect(
-  "what was acknowledged is stored, once",
+  "each acknowledged booking is stored once",
   JSON.stringify(stored) === JSON.stringify(acknowledged),
   `${acknowledged.length} acknowledged, ${stored.length} stored`,
 );

@@ -142,7 +142,7 @@ async function compare(url: string, clients: readonly SlotClient[], history: His
     `${counted!.total} counted, ${booked.length} booked, ${wrong.length} wrong`,
   );
   expect(
-    "no slot is sold twice, and no call fails",
+    "no slot exceeds its capacity, and no call fails",
     history.unexpected.length === 0,
     history.unexpected.slice(0, 5).join("; ") || "no unexpected response",
   );
@@ -153,14 +153,14 @@ async function compare(url: string, clients: readonly SlotClient[], history: His
   );
   const acknowledged = new Set(clients.flatMap((client) => client.acknowledged));
   expect(
-    "acknowledged bookings, moves and cancellations are stored, and nothing else",
+    "exactly the acknowledged bookings, moves and cancellations are stored",
     acknowledged.symmetricDifference(stored).size === 0,
     `${acknowledged.size} acknowledged, ${stored.size} stored, ${history.uncertain.size} uncertain`,
   );
   expect(
-    "each SLOT_FULL has a reason in the history",
+    "each SLOT_FULL is explained by places that other calls may have taken",
     history.unjustified().length === 0,
-    `${history.full.length} refusals, ${history.unjustified().length} without`,
+    `${history.full.length} refusals, ${history.unjustified().length} unexplained`,
   );
 }
 
@@ -178,7 +178,7 @@ try {
   const lease = await acquireEmbeddedPostgres(join(folder, "data"));
   await drill([lease.url], folder).finally(() => lease.release());
   const programs = findPrograms();
-  if (programs === undefined) process.stdout.write("  not run on a cluster: there is no PostgreSQL with Citus\n");
+  if (programs === undefined) process.stdout.write("  not run on a cluster: no PostgreSQL with Citus is installed\n");
   else {
     process.stdout.write("  a cluster\n");
     const cluster = await startCluster(programs);
