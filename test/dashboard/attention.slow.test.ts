@@ -204,7 +204,7 @@ describeDashboard("items that need attention", (dashboard) => {
     await rowsOf(page, "Unassigned payments").getByText("Ada Byron").waitFor();
   });
 
-  test("on a phone, boxes of late shipments lie beside the references", async () => {
+  test("on a phone, the checkboxes of late shipments are next to their references", async () => {
     const own = await addWorkspaceWithLatePickups(1);
     const page = await openAsMember(dashboard, "/attention", { workspace: own }, PHONE);
     const atCenter = await rowsOf(page, "Late pickups")

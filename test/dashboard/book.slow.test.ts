@@ -341,5 +341,5 @@ async function clickWithinZone(page: TestPage, down: number): Promise<void> {
     await page.mouse.click(x, y);
     return;
   }
-  throw new Error("no zone at this height of the map");
+  throw new Error("the map shows no zone at this height");
 }

@@ -232,7 +232,7 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
     if (key === undefined) return;
     await page.keyboard.press(key);
   }
-  throw new Error(`Tab does not lead to ${target}`);
+  throw new Error(`Tab does not reach ${target}`);
 }
 
 /** Presses a button or follows a link with the Enter key. */

@@ -27,7 +27,7 @@ describeDashboard("signing in", (dashboard) => {
     await expect.poll(() => page.title()).toBe("Sign in · Shipments");
   });
 
-  test("a person without a link is told whom to ask, without commands, and finds the guides", async () => {
+  test("a person without a link sees who can provide one, without commands, and finds the guides", async () => {
     const page = await dashboard.newPage();
     await page.goto("/w/12/shipments?status=1");
     await page.getByText("Ask an admin of your workspace", { exact: true }).waitFor();

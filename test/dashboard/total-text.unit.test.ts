@@ -20,10 +20,10 @@ const counted = (count: number, total: number, more = false) =>
   create(ShipmentCountSchema, { count, more, totals: [{ currency: "USD", total }] });
 
 test.each([
-  ["some are cancelled", counted(3, 0.6), counted(1, 0.2), "$0.40"],
-  ["none are cancelled", counted(3, 0.6), create(ShipmentCountSchema), "$0.60"],
-  ["all are cancelled", counted(3, 0.6), counted(3, 0.6), undefined],
-  ["more were found than counted", counted(1_000, 5, true), counted(1, 1), undefined],
-])("the total of a list of which %s", (_, listed, cancelled, text) => {
+  ["with some cancelled shipments", counted(3, 0.6), counted(1, 0.2), "$0.40"],
+  ["without cancelled shipments", counted(3, 0.6), create(ShipmentCountSchema), "$0.60"],
+  ["with only cancelled shipments", counted(3, 0.6), counted(3, 0.6), undefined],
+  ["with more shipments than are counted", counted(1_000, 5, true), counted(1, 1), undefined],
+])("the total of a list %s", (_, listed, cancelled, text) => {
   expect(listedText(listed, cancelled)).toBe(text);
 });

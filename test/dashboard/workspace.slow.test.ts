@@ -86,7 +86,7 @@ describeDashboard("a workspace", (dashboard) => {
       await expect.poll(() => chart.getByRole("rowheader").count()).toBe(7);
     });
 
-    test("links to the queues, and counts bookings without a quote apart", async () => {
+    test("links to the queues, and counts bookings without a quote separately", async () => {
       const own = await dashboard.service.addWorkspace();
       const sql = await connectTo(dashboard.service.databaseUrl);
       const now = new Date().toISOString();
