@@ -148,7 +148,7 @@ test("tariff roll-back refuses an unknown version, and a faulty tariff leaves no
   expect(await query("select from tariff_draft")).toEqual([]);
 });
 
-test("tariff holidays adds missing public holidays to a schedule and reports what it cannot determine", async () => {
+test("tariff holidays adds missing public holidays to a schedule and refuses unknown countries, states and schedules", async () => {
   const listed = [{ date: "2027-12-25", hours: [{ opens: "08:00", closes: "10:00" }] }];
   const city = { name: "city", time_zone: "Europe/Berlin", hours: [], exceptions: listed };
   const document = { ...SAMPLE_TARIFF, schedules: [city] };

@@ -57,7 +57,7 @@ test("payment-provider connect and disconnect print the workspace's current prov
   expect(disconnected).toEqual({ workspace: workspace.id, payment_provider: null });
 });
 
-test("payment-provider show reports whether payments can be taken, and what is missing", async () => {
+test("payment-provider show reports whether payments are accepted, and the missing requirements", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Acme");
   const at = ["payment-provider", "show", "--workspace", String(workspace.id)];
   const none = {

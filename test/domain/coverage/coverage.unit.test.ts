@@ -53,10 +53,10 @@ describe("covers returns, for locations with more than one pair of coordinates",
     ["−180 is 180", 0, -180, true],
     ["180 is 180", 0, 180, true],
     ["180 is −180", 25, 180, true],
-    ["180 where no zone reaches it", 15, 180, false],
+    ["180 at a latitude without a zone", 15, 180, false],
     ["−170 is not 170", 0, -170, false],
     ["the north pole has every longitude", 90, -123, true],
-    ["the south pole is another place", -90, 5, false],
+    ["the south pole is not the north pole", -90, 5, false],
   ])("%s, at latitude %d and longitude %d: %s", (_, lat, lng, expected) => {
     expect(coverage.covers({ lat, lng })).toBe(expected);
   });

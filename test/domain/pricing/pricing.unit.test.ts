@@ -168,7 +168,7 @@ describe("an uncovered route", () => {
       "pickup and dropoff",
     ],
     [
-      "one of both swapped",
+      "only one end swapped",
       AWAY,
       { lat: 5, lng: -5 },
       "pickup and dropoff points are",

@@ -236,7 +236,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "a large response": { method: "ListShipments", body: LIST, status: 0 },
   ...Object.fromEntries(
     ["gzip", "br", "identity, br ,gzip", "deflate", "", "GZIP"].map((accepted): [string, Case] => [
-      `a large answer to a caller that accepts ${JSON.stringify(accepted)}`,
+      `a large response to a caller that accepts ${JSON.stringify(accepted)}`,
       {
         method: "ListShipments",
         headers: () => keyed({ "grpc-accept-encoding": accepted }),

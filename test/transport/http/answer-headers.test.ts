@@ -30,18 +30,18 @@ const asPage = { accept: "text/html" };
 
 /** Requests whose responses are for one caller only. */
 const PRIVATE: Readonly<Record<string, SendRequest>> = {
-  "an answer of the JSON API": (to) => to.request(QUOTE, { apiKey, body: COVERED_ROUTE }),
+  "a response of the JSON API": (to) => to.request(QUOTE, { apiKey, body: COVERED_ROUTE }),
   "a refusal of the JSON API": (to) => to.request(QUOTE, { apiKey, body: {} }),
   "a refusal of a credential": (to) => to.request(QUOTE, { body: {} }),
-  "a path that does not exist": (to) => to.request("/v1/nowhere"),
-  "an answer to an operator": (to) => to.request("/admin/v1/self", { apiKey: operatorKey }),
-  "an answer to a person": (to) => to.request("/account/v1/account", { headers: { cookie } }),
-  "an answer by Connect": (to) => to.request(CONNECT, { apiKey, body: {} }),
-  "a refusal by Connect": (to) => to.request(CONNECT, { body: {} }),
-  "a wrong method by Connect": (to) => to.request(CONNECT, { method: "PUT", body: {} }),
-  "a link that does not work": (to) => postForm(to, "/sign-in", { token: "none" }),
+  "a missing path": (to) => to.request("/v1/nowhere"),
+  "a response to an operator": (to) => to.request("/admin/v1/self", { apiKey: operatorKey }),
+  "a response to a signed-in person": (to) => to.request("/account/v1/account", { headers: { cookie } }),
+  "a response of Connect": (to) => to.request(CONNECT, { apiKey, body: {} }),
+  "a refusal of Connect": (to) => to.request(CONNECT, { body: {} }),
+  "a wrong method over Connect": (to) => to.request(CONNECT, { method: "PUT", body: {} }),
+  "an invalid sign-in link": (to) => postForm(to, "/sign-in", { token: "none" }),
   "signing out": (to) => postForm(to, "/sign-out", {}),
-  "how people may sign in": (to) => to.request("/sign-in/options"),
+  "the sign-in options": (to) => to.request("/sign-in/options"),
   "a probe": (to) => to.request("/healthz"),
 };
 
@@ -49,7 +49,7 @@ const PRIVATE: Readonly<Record<string, SendRequest>> = {
 const KEPT: Readonly<Record<string, [cacheControl: string | null, ask: SendRequest]>> = {
   "the dashboard": ["no-cache", (to) => to.request("/", { headers: asPage })],
   "a guide": ["no-cache", (to) => to.request("/docs", { headers: asPage })],
-  "the page of nothing": [null, (to) => to.request("/v1/nowhere", { headers: asPage })],
+  "the not-found page": [null, (to) => to.request("/v1/nowhere", { headers: asPage })],
   "the OpenAPI document": ["public, no-cache", (to) => to.request("/openapi.json")],
   "the coverage": ["private, no-cache", (to) => to.request("/v1/coverage", { apiKey })],
   "the zones of a version": [
