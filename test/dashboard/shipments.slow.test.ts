@@ -103,7 +103,7 @@ describeDashboard("shipments", (dashboard) => {
         .poll(() => queues.getByRole("link").allTextContents())
         .toEqual(["All", "To pay80", "To pick up1", "In transit0", "Refund due0", "Failed payments0"]);
       // Canceled shipments cost 0, as on the overview.
-      const whole = "121 shipments · $1,027.89 without 40 cancelled";
+      const whole = "121 shipments · $1,027.89 excluding 40 cancelled";
       await expect.poll(() => totals.textContent()).toBe(whole);
       await chooseFilter(page, "Booked", "Today");
       await expect.poll(() => rows(page).count()).toBe(1);

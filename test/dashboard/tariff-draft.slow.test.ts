@@ -112,7 +112,7 @@ describeDashboard("a tariff draft", (dashboard) => {
     await expect
       .poll(() => tier(page, 4).locator(".field-error").allTextContents())
       .toEqual([
-        "Must be at least 50, where the tier before it ends; it is 49; put the tiers in ascending order and without overlap.",
+        "Must be at least 50, the end of the previous tier; it is 49; put the tiers in ascending order and without overlap.",
       ]);
     const faults = page.getByRole("list", { name: "Errors in the zones" });
     await expect

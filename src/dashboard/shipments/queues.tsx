@@ -184,7 +184,7 @@ export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>
     <p class="minor totals">
       {countedText(listed)} {noun}
       {text !== undefined && ` · ${text}`}
-      {text !== undefined && cancelled!.count > 0 && ` without ${numberText(cancelled!.count)} cancelled`}
+      {text !== undefined && cancelled!.count > 0 && ` excluding ${numberText(cancelled!.count)} cancelled`}
     </p>
   );
 }

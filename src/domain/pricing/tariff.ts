@@ -191,7 +191,7 @@ function parseTier(
   if (before !== undefined && minKg < before.maxKg) {
     faults.add(
       `${path}.min_kg`,
-      `must be at least ${before.maxKg}, where the tier before it ends; it is ${minKg}; ` +
+      `must be at least ${before.maxKg}, the end of the previous tier; it is ${minKg}; ` +
         "put the tiers in ascending order and without overlap",
     );
   }

@@ -112,7 +112,7 @@ describe("refuses, with the path, the problem and the fix", () => {
     expect(parseTariff({ ...DOCUMENT, ...change })).toEqual({ faults: [{ path, text }] });
   });
 
-  const END = "where the tier before it ends";
+  const END = "the end of the previous tier";
   test.each<[string, string, object[]]>([
     ["tiers[1].flat_fee", `${AMOUNT} 1`, [{}, { min_kg: 5, max_kg: 9, flat_fee: 1 }]],
     ["tiers[0].flat_fee", fine("at most 2", "USD", "0.005"), [{ flat_fee: "0.005" }]],
