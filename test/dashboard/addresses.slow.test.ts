@@ -114,7 +114,7 @@ describeDashboard(
       await expect.poll(() => latitude(page, "pickup")).toBe("40.755");
     });
 
-    test("an address whose point moves to where no address is found is reported as far away", async () => {
+    test("an address is reported as far away if its point moves and no address is found there", async () => {
       const page = await open();
       await box(page, "Pickup").fill("12 west");
       await options(page).first().click();

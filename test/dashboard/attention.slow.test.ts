@@ -105,7 +105,7 @@ describeDashboard("items that need attention", (dashboard) => {
     await page.waitForURL("**/settings/webhooks/wh_*");
   });
 
-  test("all due refunds are listed with their sum and recorded, beyond the named ones", async () => {
+  test("all due refunds are listed with their sum and recorded, including those not shown by name", async () => {
     const { service } = dashboard;
     const own = await service.addWorkspace();
     for (let i = 0; i < 12; i++) await bookAnd(service, own.apiKey, ["pay", "cancel"]);

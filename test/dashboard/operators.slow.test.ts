@@ -177,7 +177,7 @@ describeDashboard("the platform's operators", (dashboard) => {
       .toEqual(["Sign-in link", "Create key", "Rotate", "…"]);
   });
 
-  test("a person who is not an operator sees a notice and nothing of the platform", async () => {
+  test("a person who is not an operator sees a notice instead of the platform's pages", async () => {
     const page = await openAsMember(dashboard, "");
     await page.goto("/platform/operators");
     await page.getByText("You are not an operator of the platform").waitFor();

@@ -186,7 +186,7 @@ describeDashboard(
       await isShown(page, "Not connected");
     });
 
-    test("Stripe replaces manual payments after the dialog has said so", async () => {
+    test("the dialog warns that Stripe replaces manual payments", async () => {
       const workspace = await dashboard.service.addWorkspace();
       const page = await openAsMember(dashboard, PATH, { workspace });
       await expectText(page, "Manual");

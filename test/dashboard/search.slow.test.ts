@@ -291,7 +291,7 @@ describeDashboard("the search", (dashboard) => {
     await owned.getByRole("dialog", { name: "Create workspace" }).waitFor();
   });
 
-  test("shows recently viewed pages and reports the text that it did not find", async () => {
+  test("shows recently viewed pages, and reports a text without results", async () => {
     const page = await open(`/shipments/${ada["reference"]}`);
     await page.getByRole("heading", { name: "Timeline" }).waitFor();
     const button = page.getByRole("button", { name: "Search" });

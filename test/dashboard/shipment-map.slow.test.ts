@@ -131,7 +131,7 @@ describeDashboard("the shipment map", (dashboard) => {
     await expect.poll(() => mark.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
   });
 
-  test("a card receives the focus from another one with the same name, and closes with its mark", async () => {
+  test("a card receives the focus from another card with the same name, and closes when its mark disappears", async () => {
     const { own, references } = await addBooked(PAIRS);
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
     await expect.poll(() => names(page)).toEqual(["2 shipments", "2 shipments"]);
@@ -280,7 +280,7 @@ describeDashboard("the shipment map", (dashboard) => {
     await expectWellShown(page, "shipments-both-pages");
   });
 
-  test("shows the newest 200 shipments, or up to a thousand on request, and says so", async () => {
+  test("shows the newest 200 shipments, or up to 1,000 on request, and states the number", async () => {
     const own = await dashboard.service.addWorkspace();
     await insertPendingAndCancelled(dashboard.service.databaseUrl, {
       workspace: own.id,

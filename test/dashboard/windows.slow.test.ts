@@ -249,7 +249,7 @@ describeDashboard(
       expect(await read(reference)).toMatchObject({ pickup_window: null });
     });
 
-    test("refuses to reschedule a paid shipment to a more expensive time and says why", async () => {
+    test("refuses to reschedule a paid shipment to a more expensive time, with the reason", async () => {
       const { apiKey } = dashboard.workspace;
       const booked = await bookAt({});
       const path = `/v1/shipments/${booked["reference"]}/payments`;
@@ -268,7 +268,7 @@ describeDashboard(
       await expect.poll(() => page.locator(".menu-content").textContent()).not.toContain("Reschedule");
     });
 
-    test("changes a note without choosing a time that the schedule requires by now", async () => {
+    test("changes a note of a shipment without a time, even if the schedule now requires one", async () => {
       const { service, workspace } = dashboard;
       const { reference } = await book(service, workspace.apiKey, { ...CAPE_TOWN, weight_kg: 2 });
       const schedule = scheduleOf({ name: "cape town", as_soon_as_possible: false });

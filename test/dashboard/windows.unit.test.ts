@@ -5,7 +5,7 @@ import { instantOf } from "../../src/dashboard/ui/local-time.ts";
 
 const iso = (date: string, time: string, timeZone: string) => instantOf(date, time, timeZone)?.toISOString();
 
-test("an ambiguous local time is the first one, and a skipped one is moved by the gap", () => {
+test("an ambiguous local time means its first occurrence, and a skipped local time moves by the gap", () => {
   expect(iso("2026-12-01", "08:00", "Europe/Berlin")).toBe("2026-12-01T07:00:00.000Z");
   expect(iso("2026-10-25", "02:30", "Europe/Berlin")).toBe("2026-10-25T00:30:00.000Z");
   expect(iso("2027-03-28", "02:30", "Europe/Berlin")).toBe("2027-03-28T01:30:00.000Z");

@@ -43,10 +43,10 @@ test.each([
   ["a null", null],
   ["a number", 7],
   ["a text", "zone"],
-  ["one without geometry", {}],
-  ["one with a null as geometry", { geometry: null }],
-  ["one without coordinates", { geometry: { type: "Polygon" } }],
-  ["one without rings", { geometry: { type: "Polygon", coordinates: [] } }],
+  ["no geometry", {}],
+  ["null as its geometry", { geometry: null }],
+  ["a geometry without coordinates", { geometry: { type: "Polygon" } }],
+  ["a polygon without rings", { geometry: { type: "Polygon", coordinates: [] } }],
   [
     "a ring of three positions",
     polygon([

@@ -91,7 +91,7 @@ test.runIf(isCluster)("reads a shard from its new node after a move", async () =
   await eventually("the latest change", async () => (await read())[0]?.workspace === 50);
 });
 
-test.runIf(isCluster)("reads through the coordinator what a node cannot return directly", async () => {
+test.runIf(isCluster)("reads through the coordinator if a node cannot return the rows directly", async () => {
   const [, node] = inject("adminDatabaseUrls");
   const name = new URL(database.url).pathname.slice(1);
   await runSql(

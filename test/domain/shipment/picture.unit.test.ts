@@ -116,21 +116,21 @@ describe("a picture is recognized by its bytes", () => {
     ["a PNG", signature, "must be a JPEG"],
     ["a page", Buffer.from("<!doctype html><script>"), "must be a JPEG"],
     ["nothing", Buffer.alloc(0), "must be a JPEG"],
-    ["one that ends early", before, "must be a complete JPEG"],
-    ["one without an image", Buffer.from([0xff, 0xd8, 0xff, 0xd9]), "must be a complete JPEG"],
-    ["one without a size", sized(photo, FRAME + 5, Buffer.alloc(4)), "must be a complete JPEG"],
-    ["a large one", Buffer.alloc(5 * 1024 * 1024 + 1), "must be at most 5 MiB"],
+    ["a truncated JPEG", before, "must be a complete JPEG"],
+    ["a JPEG without an image", Buffer.from([0xff, 0xd8, 0xff, 0xd9]), "must be a complete JPEG"],
+    ["a JPEG without a size", sized(photo, FRAME + 5, Buffer.alloc(4)), "must be a complete JPEG"],
+    ["a large file", Buffer.alloc(5 * 1024 * 1024 + 1), "must be at most 5 MiB"],
     [
-      "one with large dimensions",
+      "a JPEG with large dimensions",
       sized(photo, FRAME + 5, Buffer.from([0xff, 0xff, 0xff, 0xff])),
       "must have at most 50 megapixels",
     ],
     [
-      "one with too many scans",
+      "a JPEG with too many scans",
       Buffer.concat([before, ...Array.from({ length: 50 }, () => scan), photo.subarray(-2)]),
       "must be a complete JPEG",
     ],
-    ["lossless ones, which browsers do not draw", jpegWith(segment(0xc3, "")), "must be a complete JPEG"],
+    ["a lossless JPEG, which browsers do not draw", jpegWith(segment(0xc3, "")), "must be a complete JPEG"],
   ])("not a photo: %s", (_, bytes, error) => {
     expect(cleanJpeg(bytes)).toEqual({ error });
   });
@@ -138,14 +138,14 @@ describe("a picture is recognized by its bytes", () => {
   const wide = chunk("IHDR", Buffer.from("00010000000100000806000000", "hex"));
   test.each<[string, Buffer, string]>([
     ["a JPEG", photo, "must be a PNG"],
-    ["one with a wrong checksum", sized(signature, 40, Buffer.from("??")), "must be a complete PNG"],
-    ["one that ends early", signature.subarray(0, -4), "must be a complete PNG"],
-    ["one without an image", Buffer.concat([signature.subarray(0, 33), chunk("IEND", "")]), "must be a complete PNG"],
-    ["one with two headers", pngWith(signature.subarray(8, 33)), "must be a complete PNG"],
-    ["one with an unknown critical chunk", pngWith(chunk("EViL", "")), "must be a complete PNG"],
-    ["a large one", Buffer.alloc(1024 * 1024 + 1), "must be at most 1 MiB"],
+    ["a PNG with a wrong checksum", sized(signature, 40, Buffer.from("??")), "must be a complete PNG"],
+    ["a truncated PNG", signature.subarray(0, -4), "must be a complete PNG"],
+    ["a PNG without an image", Buffer.concat([signature.subarray(0, 33), chunk("IEND", "")]), "must be a complete PNG"],
+    ["a PNG with two headers", pngWith(signature.subarray(8, 33)), "must be a complete PNG"],
+    ["a PNG with an unknown critical chunk", pngWith(chunk("EViL", "")), "must be a complete PNG"],
+    ["a large file", Buffer.alloc(1024 * 1024 + 1), "must be at most 1 MiB"],
     [
-      "one with large dimensions",
+      "a PNG with large dimensions",
       Buffer.concat([signature.subarray(0, 8), wide, signature.subarray(33)]),
       "must have at most 4 megapixels",
     ],
