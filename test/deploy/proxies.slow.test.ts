@@ -140,7 +140,7 @@ async function startProxy(
     });
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   };
-  await eventually(`${proxy.name} to answer`, () => {
+  await eventually(`a response from ${proxy.name}`, () => {
     if (child.exitCode !== null) throw new Error(output);
     return send("/healthz").then(
       ({ status }) => status === 200,
@@ -259,7 +259,7 @@ describe.each(PROXIES)("$name", (proxy) => {
         headers: forged,
       });
       expect([quoted.status, JSON.parse(quoted.text).covered]).toEqual([200, true]);
-      const line = await eventually("the call's line", () =>
+      const line = await eventually("the log line of the call", () =>
         logs.flat().find(({ requestId }) => requestId === forged["x-request-id"]),
       );
       expect(line.address).toBe(CALLER);
@@ -378,19 +378,19 @@ describe.each(PROXIES)("$name", (proxy) => {
           });
           statuses.add(status);
           return eventually(
-            "the call's line",
+            "the log line of the call",
             () => logs.findIndex((log) => log.some(({ requestId }) => requestId === id)) + 1 || false,
           );
         };
         expect(second.app.leave()).toBe(true);
         let round = 0;
-        await eventually("all calls to go to the first", async () => {
+        await eventually("all calls to reach the first replica", async () => {
           round++;
           const timesMs = [await quoteBy(`${round}a`), await quoteBy(`${round}b`)];
           return timesMs.every((replica) => replica === 1);
         });
         expect(service.app.leave()).toBe(true);
-        await eventually("calls to go to the second again", async () => {
+        await eventually("calls to reach the second replica again", async () => {
           round++;
           return (await quoteBy(`${round}c`)) === 2;
         });

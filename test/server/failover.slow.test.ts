@@ -169,7 +169,7 @@ test("switches from a primary that is silently cut off to the promoted server", 
  */
 async function killStandby(): Promise<void> {
   pair.second.kill();
-  await eventually("the primary to be alone", async () => {
+  await eventually("the standby to disconnect", async () => {
     return (await pair.first.query("select from pg_stat_replication")).length === 0;
   });
 }

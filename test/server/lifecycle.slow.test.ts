@@ -149,7 +149,7 @@ test("a service without a tariff is live but not ready until the first one is pu
     const { status, body } = await served.request("/readyz");
     return status === 503 && body.status === "waiting for the first tariff";
   });
-  await eventually("the log to report it", () =>
+  await eventually("the log line about the missing tariff", () =>
     served.log().some(({ msg }) => String(msg).startsWith("waiting for the first tariff: publish one with")),
   );
   expect((await served.request("/healthz")).status).toBe(200);
@@ -267,7 +267,7 @@ test("SIGHUP has no effect, and neither a repeated signal, as from a terminal an
   const served = await startReady();
   // On SIGHUP, other programs reload their configuration.
   signal(served, "SIGHUP");
-  await eventually("the log to report it", () =>
+  await eventually("the log line about SIGHUP", () =>
     served.log().some(({ msg }) => msg === "SIGHUP is ignored: the service does not reload its configuration"),
   );
   expect((await served.request("/readyz")).status).toBe(200);

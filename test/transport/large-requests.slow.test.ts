@@ -153,7 +153,7 @@ describe("a request for an RPC with a larger limit", () => {
       await once(session, "remoteSettings");
       session.destroy();
     }
-    await eventually("capacity", async () => {
+    await eventually("free capacity", async () => {
       return (await put("/v1/parcels/1", Buffer.alloc(60 * MIB))).status === 200;
     });
   });

@@ -228,7 +228,7 @@ test("an entry that is committed late never precedes one that was already listed
   let done = false;
   void quick.finally(() => (done = true));
   const isWaiting = async () => (await sql.query(WAITING)).rowCount! > 0;
-  await eventually("the other change to wait, or to be made", async () => (await isWaiting()) || done);
+  await eventually("the other change to wait or to finish", async () => (await isWaiting()) || done);
   const meanwhile = await follow(before.at(-1) ?? last);
   commit.resolve();
   expect((await quick).status).toBe(201);
@@ -252,7 +252,7 @@ test("entries have the names of API keys, or their last characters without a nam
   }
 });
 
-test("entries have the current names of couriers, which are looked up in one statement", async () => {
+test("entries have the current names of their couriers, read with one statement", async () => {
   const subjects: string[] = [];
   for (const name of ["Ada", "Grace"]) {
     const { apiKey } = await service.addWorkspace();

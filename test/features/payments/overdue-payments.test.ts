@@ -56,7 +56,7 @@ test("a refund without a response from Stripe is overdue after ten minutes, unti
   await stripe.comeBack();
   clock.ms += 10 * MINUTE_MS;
   await untilShipment(service, workspace.apiKey, reference, { payment_status: "refunded" });
-  await eventually("nothing to be overdue", async () => (await payments()).overdue_payments === 0);
+  await eventually("no overdue payments", async () => (await payments()).overdue_payments === 0);
 });
 
 test("a checkout that Stripe refuses to expire is polled with increasing delays and becomes overdue", async () => {
@@ -70,7 +70,7 @@ test("a checkout that Stripe refuses to expire is polled with increasing delays 
     return (await payments()).payments[0]?.failures >= 8;
   });
   refused.release();
-  await eventually("nothing to be overdue", async () => {
+  await eventually("no overdue payments", async () => {
     clock.ms += MINUTE_MS;
     await work();
     return (await payments()).overdue_payments === 0;
@@ -79,7 +79,7 @@ test("a checkout that Stripe refuses to expire is polled with increasing delays 
 });
 
 test("metrics report overdue work by kind", async () => {
-  const text = await eventually("the figures to be read", async () => {
+  const text = await eventually("the metrics to be updated", async () => {
     const metrics = (await service.request("/metrics")).text;
     return !/shipments_payments_overdue\{[^}]*\} NaN/.test(metrics) && metrics;
   });

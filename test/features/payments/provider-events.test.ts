@@ -210,7 +210,7 @@ test("connections that send headers without a body do not block other events", a
 test("drops the oldest of many unfinished bodies when they exceed the memory limit", async () => {
   const sockets: Socket[] = [];
   for (let i = 0; i < 34; i++) sockets.push(await begin(1024 * 1024 - 1));
-  await eventually("the oldest to be dropped", async () => sockets[0]!.destroyed);
+  await eventually("the oldest connection to close", async () => sockets[0]!.destroyed);
   expect(sockets.at(-1)!.destroyed).toBe(false);
   expect((await send(JSON.stringify(eventOf()))).status).toBe(200);
 });

@@ -242,7 +242,7 @@ test("queues up to a thousand requests and rejects further ones with a retry del
   const { rows } = await sql.query("select count(*)::int from mail");
   expect([statuses, rows]).toEqual([[303, 503], [{ count: 1_000 }]]);
   await sql.query("commit");
-  await eventually("all to be checked", async () => {
+  await eventually("all requests to be checked", async () => {
     return (await sql.query("select from mail")).rows.length === 0;
   });
   expect((await ask("ada@example.org", own)).status).toBe(303);
@@ -310,7 +310,7 @@ describe("an invitation", () => {
     });
     await other.request(`/v1/members/${body.data.person}`, { apiKey, method: "DELETE" });
     await own.start();
-    await eventually("the mail to be deleted", async () => {
+    await eventually("the email to be deleted", async () => {
       await sql.query(DUE_NOW);
       return (await sql.query("select from mail")).rows.length === 0;
     });
@@ -337,7 +337,7 @@ describe("a mail server", () => {
     });
     expect((await sql.query("select distinct state from mail")).rows).toEqual([{ state: "waiting" }]);
     await own.start();
-    await eventually("all mails to be sent", async () => {
+    await eventually("all emails to be sent", async () => {
       await sql.query(DUE_NOW);
       return (await sql.query("select from mail where state <> 'sent'")).rows.length === 0;
     });
@@ -364,7 +364,7 @@ describe("a mail server", () => {
        select 'invitation', 'waiting', email, $1, now(), now() from added`,
       [id],
     );
-    await eventually("all mails to be sent", async () => {
+    await eventually("all emails to be sent", async () => {
       return (await sql.query("select from mail where state <> 'sent'")).rows.length === 0;
     });
     const emails = Array.from({ length: 20 }, (_, i) => `${i + 1}@example.org`);
@@ -396,7 +396,7 @@ describe("a mail server", () => {
     const sql = await connectTo(other.databaseUrl);
     const emails = ["refused@example.org", "later@example.org", "taken@example.org"];
     for (const email of emails) await other.request("/v1/members", { apiKey, body: { email } });
-    await eventually("all mails to be sent or dropped", async () => {
+    await eventually("all emails to be sent or dropped", async () => {
       await sql.query(DUE_NOW);
       return (await sql.query("select from mail where state = 'waiting'")).rows.length === 0;
     });
@@ -438,7 +438,7 @@ describe("a mail server", () => {
       });
     };
     const attemptsOf = async (kind: string) => {
-      const row = await eventually("the mail to wait", async () => {
+      const row = await eventually("the email to be postponed", async () => {
         const sent = "select attempts from mail where kind = $1 and state = 'waiting'";
         return (await sql.query(sent, [kind])).rows[0];
       });

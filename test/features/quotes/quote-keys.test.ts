@@ -43,9 +43,9 @@ test("keys rotate one at a time, are known to all replicas before use, and stay 
 
   await age(1, "60 hours");
   await age(2, "12 hours");
-  await eventually("the first key to be gone", async () => !(await stored()).includes(1));
+  await eventually("the first key to be deleted", async () => !(await stored()).includes(1));
   expect(await stored()).toEqual([2, 3]);
-  await eventually("its quotes to be unknown", async () => {
+  await eventually("quotes of the first key to be unknown", async () => {
     return (await book(other, apiKey, ofFirst[1])).code === "QUOTE_UNKNOWN";
   });
 });

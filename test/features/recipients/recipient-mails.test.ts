@@ -222,7 +222,7 @@ test.each<[string, (of: Awaited<ReturnType<typeof addWorkspace>>, shipment: stri
   await happens(workspace, reference);
   await sql.query("delete from recipient_notice where shipment_reference = $1", [reference]);
   await insertMail(workspace.id, reference, "awaiting_pickup");
-  await eventually("it to be deleted", async () => !(await mailsOf(reference)).some(isOfPayment));
+  await eventually("the email to be deleted", async () => !(await mailsOf(reference)).some(isOfPayment));
   expect(mailsTo(email).filter(({ text }) => text.includes("is booked"))).toHaveLength(1);
 });
 
@@ -236,7 +236,7 @@ test("sends no emails in test mode or an hour late", async () => {
   await insertMail(twin.id, ofTest["reference"], "awaiting_pickup");
   const { reference } = await book(service, apiKey, pending);
   await insertMail(id, reference, "awaiting_pickup", "1 hour 1 s");
-  await eventually("both to be checked", async () => {
+  await eventually("both emails to be checked", async () => {
     const [late] = await mailsOf(reference);
     return late === "awaiting_pickup failed" && (await mailsOf(ofTest["reference"])).length === 0;
   });
@@ -268,7 +268,7 @@ test("a recipient can unsubscribe from a workspace by confirming an unguessable 
   expect((await open(url, { method: "POST", body, headers })).status).toBe(200);
   // Email addresses are compared without case.
   const again = await mailsFor(apiKey, { recipient_email: email.toLowerCase() });
-  await eventually("it to be deleted", async () => {
+  await eventually("the email to be deleted", async () => {
     return (await mailsOf(again["reference"])).length === 0;
   });
   expect(mailsTo(email.toLowerCase())).toEqual([]);

@@ -135,7 +135,7 @@ test("lists slots of the next 24 hours that are nearly full or exceed the alert 
   await addSlot(19, 5, { name: "open" });
   const open = await addSlot(22, 6, { name: "open" });
   const set = await addSlot(21, 2, { name: "open", capacity: 2 });
-  const report = await eventually("the tariff is in use", async () => (await attention())[0] && attention());
+  const report = await eventually("the tariff to take effect", async () => (await attention())[0] && attention());
   expect(report).toEqual([need("busy_slot", set, open, late)]);
   expect((await as.getPlatformOverview()).body.slots).toEqual([
     { schedule: "day", unit: "shipments", capacity: 100, taken: 39 },

@@ -6,7 +6,7 @@ const database = await createDatabase();
 const orm = openOrm(database.url);
 const sql = await connectTo(database.url);
 
-test("keeps usage counts for 100 days, and deletes more than one statement can", async () => {
+test("keeps usage counts for 100 days, and deletes any number of older ones in several statements", async () => {
   await sql.query("insert into workspace (id, name, created_at) values (1, 'Test', now())");
   await sql.query(
     `insert into usage_hour (workspace_id, hour, limit_class, calls)

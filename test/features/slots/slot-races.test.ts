@@ -81,7 +81,7 @@ test("bookings, moves and cancellations that race keep every counter exact", asy
   // Refused changes leave reservations that are compared with their shipments later.
   await sql.query("update slot_reservation set check_at = now() where check_at is not null");
   const unconfirmed = "select from slot_reservation where check_at is not null";
-  await eventually("all places are confirmed", async () => (await sql.query(unconfirmed)).rowCount === 0);
+  await eventually("all places to be confirmed", async () => (await sql.query(unconfirmed)).rowCount === 0);
   await expectExact();
 });
 

@@ -189,8 +189,8 @@ test("a reservation without a shipment is released, and one whose confirmation w
     ofSlot("07", "08"),
   ]);
   await Promise.all([due("07", "07"), due("07", "08")]);
-  await eventually("the lost place is free", async () => (await remaining("07"))[1] === 1);
-  await eventually("confirmed", async () => (await state("07", "07")).rows[0].confirmed);
+  await eventually("the lost place to be freed", async () => (await remaining("07"))[1] === 1);
+  await eventually("the reservation to be confirmed", async () => (await state("07", "07")).rows[0].confirmed);
   expect((await state("07", "07")).rows).toEqual([{ reference, confirmed: true }]);
   expect((await remaining("07"))[0]).toBe("full");
   await expectCounted();
@@ -204,13 +204,16 @@ test("a shipment that is not paid in time is cancelled, and a paid one keeps its
     paid.reference,
   ]);
   await Promise.all([due("08", "07"), due("08", "08")]);
-  await eventually("the unpaid shipment is cancelled", async () => (await remaining("08"))[0] === 1);
+  await eventually("the unpaid shipment to be cancelled", async () => (await remaining("08"))[0] === 1);
   expect(await data(caller.getShipment({ shipment: unpaid.reference }))).toMatchObject({
     status: "cancelled",
     cancel_reason: "payment_problem",
     cancel_note: "Not paid in time.",
   });
-  await eventually("the paid shipment is confirmed", async () => (await state("08", "08")).rows[0].confirmed);
+  await eventually(
+    "the reservation of the paid shipment to be confirmed",
+    async () => (await state("08", "08")).rows[0].confirmed,
+  );
   expect((await remaining("08"))[1]).toBe("full");
   await expectCounted();
 });
@@ -301,7 +304,7 @@ test("a held slot is kept for the booking with its quote", async () => {
   await expectFull(hold(late.id), slot("05", "08"));
 
   const { reference: shipment } = await booked(undefined, { quote_id: id });
-  await eventually("the booking is confirmed", async () => (await counted()).booked === 1);
+  await eventually("the booking to be confirmed", async () => (await counted()).booked === 1);
   expect(await counted()).toEqual({ booked: 1, held: 0 });
   await expectCounted();
   const used = { quote_id: `quote_id was already booked as the shipment ${shipment}.` };
@@ -355,7 +358,7 @@ test("a refused change restores the places of the shipment at once", async () =>
     return (await sql.query(found, [shipment])).rows;
   };
   const confirmed = { kg: 2, confirmed: true };
-  await eventually("the booking is confirmed", async () => (await places()).every((it) => it.confirmed));
+  await eventually("the booking to be confirmed", async () => (await places()).every((it) => it.confirmed));
   expect((await heavy.updateShipment({ shipment, pickup_window: other })).code).toBe("SLOT_FULL");
   expect(await places()).toEqual([confirmed, confirmed]);
   // Only the pickup's slot has room for the new weight.
@@ -399,7 +402,7 @@ test("a failed booking keeps the hold of its quote, and an expired hold frees th
   expect((await remaining("06"))[0]).toBe("full");
 
   await due("06", "07");
-  await eventually("the slot is free", async () => (await remaining("06"))[0] === 1);
+  await eventually("the slot to be freed", async () => (await remaining("06"))[0] === 1);
   await due("06", "07");
   expect(await heldRows()).toEqual([]);
   await expectCounted();

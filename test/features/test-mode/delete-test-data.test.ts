@@ -87,7 +87,7 @@ test("test data cannot be deleted with a live key", async () => {
   expect(await data(service.as(apiKey).listShipments())).toHaveLength(1);
 });
 
-test("events of test mode with future dates do not keep older ones", async () => {
+test("test-mode events with future dates do not prevent the deletion of older ones", async () => {
   const { twin } = await service.addWorkspace();
   await book(service, twin.apiKey);
   await book(service, twin.apiKey);

@@ -30,7 +30,7 @@ test("every simulation step runs once even if one of two processes is killed", a
   );
   const shipments = (): Promise<any[]> => data(kept.as(apiKey).listShipments({ page_size: 100 }));
 
-  await eventually("the first to be in transit", async () =>
+  await eventually("the first shipment in transit", async () =>
     (await shipments()).some(({ status }) => status === "in_transit"),
   );
   killed.process.kill("SIGKILL");

@@ -491,7 +491,7 @@ test("a failing step is retried with increasing delays without blocking others, 
       const [{ next_try_at: next }] = (await simulationsOf(twin)) as [{ next_try_at: Date }];
       triedAt.push(Number(next));
       real = Number(next);
-      await eventually(`try ${tries}`, async () => (await simulationsOf(twin))[0].tries === tries);
+      await eventually(`attempt ${tries}`, async () => (await simulationsOf(twin))[0].tries === tries);
       const other = await bookFor("stuck", 1);
       real += 1_000;
       await eventually("another to continue", async () =>
@@ -499,7 +499,7 @@ test("a failing step is retried with increasing delays without blocking others, 
       );
     }
     real += 300_000;
-    await eventually("it to be abandoned", async () => (await simulationsOf(twin)).length === 0);
+    await eventually("the simulation to be abandoned", async () => (await simulationsOf(twin)).length === 0);
   } finally {
     real = Date.parse(REAL);
     await sql.query(`alter table simulation drop constraint ${failing}`);

@@ -185,7 +185,7 @@ test("cutoffs and slots follow the test clock", async () => {
   ]);
 });
 
-test("a booking in test mode takes no more round trips than a live one, which reads no clock", async () => {
+test("a booking in test mode takes no more round trips than a live booking, which reads no test clock", async () => {
   const { twin, apiKey } = await service.addWorkspace();
   const asksForClock = async (key: string) => {
     await book(service, key);

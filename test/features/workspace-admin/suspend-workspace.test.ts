@@ -29,7 +29,7 @@ const statuses = async (apiKey = workspace.apiKey) => {
   return (await Promise.all(calls)).map(({ status }) => status);
 };
 const untilAll = (status: number, apiKey?: string) =>
-  eventually(`${status} everywhere`, async () => (await statuses(apiKey)).every((it) => it === status));
+  eventually(`status ${status} on every replica`, async () => (await statuses(apiKey)).every((it) => it === status));
 
 test("every replica soon rejects calls of a suspended workspace until it is resumed, without losing data", async () => {
   const shipment = await book(service, workspace.apiKey);

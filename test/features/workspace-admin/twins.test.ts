@@ -71,7 +71,7 @@ test("a twin has its workspace's name and suspension, for keys and members", asy
     expect(await data(read())).toMatchObject({ id: twin.id, name: "Renamed", test: true });
   }
   const untilBoth = (status: number) =>
-    eventually(`${status} for both`, async () => {
+    eventually(`status ${status} for the key and the member`, async () => {
       const answers = await Promise.all(readings.map((read) => read()));
       return answers.every((answer) => answer.status === status);
     });

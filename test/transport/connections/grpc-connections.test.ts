@@ -123,7 +123,7 @@ test("limits connections per address, which leaves room for others", async () =>
   const port = await start({ maxConnections: 10, maxConnectionsOfAddress: 2 });
   const sockets = ["2", "2", "2", "3"].map((last) => openTcp(port, `127.0.0.${last}`));
   await once(sockets[0]!, "close");
-  await eventually("the others", () => sockets.slice(1).every((it) => it.readyState === "open"));
+  await eventually("the other connections to open", () => sockets.slice(1).every((it) => it.readyState === "open"));
   expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
 });
 
@@ -259,5 +259,5 @@ test("a draining server refuses connections and serves streams that callers had 
   const [error] = await once(openTcp(port), "error");
   expect(error).toMatchObject({ code: "ECONNREFUSED" });
   // The caller must close the connection.
-  await eventually("no connection", () => server.openConnections() === 0);
+  await eventually("all connections to close", () => server.openConnections() === 0);
 });
