@@ -22,7 +22,7 @@ const named = process.argv.slice(2);
 const unknown = named.filter((name) => !(name in CASES));
 if (unknown.length > 0) {
   const known = Object.keys(CASES).join(", ");
-  process.stderr.write(`no such case: ${unknown.join(", ")}; there are ${known}\n`);
+  process.stderr.write(`no such case: ${unknown.join(", ")}; available cases: ${known}\n`);
   process.exit(2);
 }
 try {
@@ -30,7 +30,7 @@ try {
   if (named.length === 0 && SETTINGS.before === undefined) await writeFile(RESULTS, results);
 } catch (error) {
   if (!interrupted.aborted) throw error;
-  process.stderr.write("interrupted; everything that was started has ended\n");
+  process.stderr.write("interrupted; all started processes have exited\n");
   process.exit(130);
 }
 process.exit();

@@ -66,7 +66,7 @@ export async function startProduct(
   const deadline = performance.now() + READY_MS;
   while (performance.now() < deadline) {
     interrupted.throwIfAborted();
-    if (child.exitCode !== null) throw new Error("the product ended before it was ready");
+    if (child.exitCode !== null) throw new Error("the product exited before it was ready");
     const answer = await fetch(probed).catch(() => undefined);
     if (answer?.status === 200) return { pid: child.pid!, ports };
     await sleep(POLL_MS);
@@ -87,7 +87,7 @@ export async function startProgram(
   owned.defer(() => end(child, () => child.stdin.end()));
   const lines = createInterface({ input: child.stdout, signal: interrupted });
   for await (const line of lines) return { pid: child.pid!, ports: { http: Number(line), grpc: 0 } };
-  throw new Error(`${file} ended before it was ready`);
+  throw new Error(`${file} exited before it was ready`);
 }
 
 /** Runs a command of the product and returns its output. */

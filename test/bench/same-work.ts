@@ -49,7 +49,7 @@ async function workOf(side: RunningSide, { call, from }: Operation): Promise<obj
   }
   if (from === undefined) return without(answers, PAGE_TOKEN);
   const rows = await newRows(database.url);
-  assert.ok(rows.events.length >= CHECK_CALLS, `${side.name} writes no events`);
+  assert.ok(rows.events.length >= CHECK_CALLS, `${side.name} wrote no events`);
   await restore(database, from);
   return without({ answers, rows }, OWN);
 }

@@ -26,7 +26,7 @@ export async function openHttp1(port: number): Promise<Connection> {
     if (headEnd < 0) return;
     const head = received.toString("latin1", 0, headEnd);
     const bodyLength = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-    if (bodyLength === undefined) return settle(`an answer without Content-Length: ${head}`);
+    if (bodyLength === undefined) return settle(`a response without Content-Length: ${head}`);
     if (received.length < headEnd + 4 + Number(bodyLength)) return;
     settle(head.startsWith("HTTP/1.1 2") ? undefined : received.toString());
   });

@@ -33,9 +33,9 @@ export async function openHttp2(port: number, { headers }: Http2Request, streams
     const hasEnded = (flags & FLAG.endStream) !== 0;
     if (type === TYPE.data && stream !== undefined) stream.hasMessage ||= payload.length > 0;
     if (type === TYPE.headers && hasEnded) settle(id, stream?.hasMessage ? undefined : "refused");
-    if (type === TYPE.data && hasEnded) settle(id, "an answer without trailers");
-    if (type === TYPE.reset) settle(id, "the call was reset");
-    if (type === TYPE.goAway) fail("the server ended the connection");
+    if (type === TYPE.data && hasEnded) settle(id, "a response without trailers");
+    if (type === TYPE.reset) settle(id, "the stream was reset");
+    if (type === TYPE.goAway) fail("the server closed the connection");
     if ((type === TYPE.settings || type === TYPE.ping) && (flags & FLAG.ack) === 0) {
       socket.write(frame(type, FLAG.ack, 0, type === TYPE.ping ? payload : Buffer.alloc(0)));
     }

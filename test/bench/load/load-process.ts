@@ -61,7 +61,7 @@ function run(load: Load, idle: Send[], feed?: FeedLag): Promise<Omit<Outcome, "f
       while (idle.length > 0 && issued < due && nowMs < endMs && fault === undefined) {
         issue(idle.shift()!);
       }
-      if (nowMs > endMs + LATE_MS) fault ??= `no answer within ${LATE_MS} ms`;
+      if (nowMs > endMs + LATE_MS) fault ??= `no response within ${LATE_MS} ms`;
       if (fault !== undefined || (nowMs >= endMs && idle.length === clients)) {
         clearInterval(ticker);
         const sorted = Float64Array.from(latencies).sort();
