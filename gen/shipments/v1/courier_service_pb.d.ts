@@ -1274,9 +1274,10 @@ export declare type Run = Message<"shipments.v1.Run"> & {
   timeZone: string;
 
   /**
-   * Shipments that are in transit or to be picked up, by `sequence` and time of booking. Those left from earlier days come
-   * first, unless their `sequence` was given today. Then those that were delivered, returned or cancelled today, in order.
-   * For couriers, only the fields that they need are set.
+   * First the shipments that are in transit or to be picked up, by `sequence` and time of booking. Those left from
+   * earlier days precede the others, unless their `sequence` was set today. Then the shipments that were delivered,
+   * returned or cancelled today, in the order in which they ended. For couriers, only the fields that they need are
+   * set.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 5;
    */
@@ -1332,9 +1333,10 @@ export declare type RunValid = Message<"shipments.v1.Run"> & {
   timeZone: string;
 
   /**
-   * Shipments that are in transit or to be picked up, by `sequence` and time of booking. Those left from earlier days come
-   * first, unless their `sequence` was given today. Then those that were delivered, returned or cancelled today, in order.
-   * For couriers, only the fields that they need are set.
+   * First the shipments that are in transit or to be picked up, by `sequence` and time of booking. Those left from
+   * earlier days precede the others, unless their `sequence` was set today. Then the shipments that were delivered,
+   * returned or cancelled today, in the order in which they ended. For couriers, only the fields that they need are
+   * set.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 5;
    */
@@ -1458,10 +1460,11 @@ export declare const CourierService: GenService<{
     output: typeof ArchiveCourierResponseSchema;
   },
   /**
-   * Creates a link that opens the courier's page, without an account. A courier can have up to 5 active links. Each
-   * can be opened until it expires, on up to 5 devices of the courier together: a further device signs out the one
-   * that was used least recently. The link is shown only in this response, or only in the courier's email
-   * (`send_email`). A courier can receive 3 emails within 15 minutes, the couriers of a workspace 1,000 within an hour.
+   * Creates a link that opens the courier's page, without an account. A courier can have up to 5 active links, and can
+   * open each one repeatedly until it expires. A courier can be signed in on up to 5 devices: a sixth device signs out
+   * the least recently used one. The link is shown only in this response, or only in the courier's email
+   * (`send_email`). A courier can receive 3 emails within 15 minutes, and the couriers of a workspace 1,000 within an
+   * hour.
    *
    * @generated from rpc shipments.v1.CourierService.CreateCourierLink
    */

@@ -100,9 +100,9 @@ export declare type ListCustomersRequest = Message<"shipments.v1.ListCustomersRe
   figures?: boolean | undefined;
 
   /**
-   * Only customers that contain these words in their name, email, phone or notes, as in SearchShipments. Returns one page,
-   * first names that begin with the text, then by name. At most 60 characters. Cannot be combined with `name` or
-   * `email`.
+   * Only customers that contain these words in their name, email, phone or notes, as in SearchShipments. Returns a
+   * single page: customers whose name begins with the text, then the other matches, each sorted by name. At most 60
+   * characters. Cannot be combined with `name` or `email`.
    *
    * @generated from field: optional string text = 6;
    */

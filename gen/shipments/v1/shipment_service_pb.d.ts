@@ -3756,7 +3756,7 @@ export declare const ShipmentService: GenService<{
    * Assigns a courier to up to 100 shipments that are awaiting pickup or in transit, in one transaction, with their
    * order in the courier's run. A refused shipment does not affect the others: its result contains the error. If the
    * courier does not exist or is archived, every shipment is refused with COURIER_NOT_FOUND. A courier with a link can
-   * change the `sequence` of own shipments if the workspace allows it (`couriers_reorder_stops`).
+   * change the `sequence` of their own shipments if the workspace allows it (`couriers_reorder_stops`).
    *
    * @generated from rpc shipments.v1.ShipmentService.AssignCourier
    */

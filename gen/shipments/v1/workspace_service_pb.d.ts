@@ -892,8 +892,8 @@ export enum AttentionKind {
   DELIVERY_LATE = 10,
 
   /**
-   * Paid shipments without a courier are late or become late within the hour. Omits those in PICKUP_LATE and
-   * DELIVERY_LATE, and checks as many shipments. Only in workspaces with couriers.
+   * Paid shipments without a courier are late or become late within the hour. Excludes shipments in PICKUP_LATE and
+   * DELIVERY_LATE, and checks the same number of shipments. Only in workspaces with couriers.
    *
    * @generated from enum value: ATTENTION_KIND_COURIER_MISSING = 13;
    */

@@ -122,7 +122,7 @@ export declare type SlotUse = Message<"shipments.admin.v1.SlotUse"> & {
   capacity: number;
 
   /**
-   * Amount that is booked or held. More than the capacity if slots were lowered below their bookings.
+   * Amount that is booked or held. Exceeds `capacity` if an operator lowered it below the bookings.
    *
    * @generated from field: double taken = 4;
    */
