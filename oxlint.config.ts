@@ -1,38 +1,38 @@
 import { posix } from "node:path";
 import { defineConfig, type DummyRuleMap, type OxlintOverride } from "oxlint";
 
-/** Folders of `src` with one reason for what their files may import besides each other. */
-interface Floor {
-  /** For whoever is refused. */
+/** A layer of modules in `src`: folders whose import limits have the same reason. */
+interface Layer {
+  /** Message of the lint error. */
   readonly because: string;
-  /** Packages that none of them may import, as a regular expression. */
+  /** Pattern of packages that no module in the layer may import. */
   readonly bans?: RegExp;
-  /** What all of them may import. */
+  /** Allowed imports of every module in the layer. */
   readonly all?: string;
   /**
-   * What each of them may import besides: globs of files below `src`, parted by spaces; or `gen` and
-   * `package.json` of the repository.
+   * Additional allowed imports by module, separated by spaces: globs of files below `src`, or `gen` and `package.json`
+   * in the repository root.
    */
-  readonly rooms: Readonly<Record<string, string>>;
+  readonly modules: Readonly<Record<string, string>>;
 }
 
 const DATABASE = /^(pg|@mikro-orm)/;
 const NODE = /^node:/;
 const OUTSIDE = /^(pg|@mikro-orm|@connectrpc|@bufbuild|node:(fs|net|http|http2|child_process))/;
 
-/** Every room, from the top to the bottom. */
-const FLOORS: readonly Floor[] = [
+/** All modules, from top to bottom. */
+const LAYERS: readonly Layer[] = [
   {
-    because: "The document is made before there is generated code: of that, import types.",
-    rooms: {
+    because: "OpenAPI generation runs before the generated code exists. Import only types from it.",
+    modules: {
       openapi: `gen package.json json/decode-scalar.ts pipeline/{call,common-reasons,file-field}.ts
         pipeline/credentials/{read-key,session-cookie}.ts
         domain/{limits,refusal,refusal-reasons}.ts`,
     },
   },
   {
-    because: "The server wires everything below it; only commands and the demo stand above it.",
-    rooms: {
+    because: "The server connects the modules below it. Only commands and the demo may import it.",
+    modules: {
       commands: `gen package.json config/* demo/* server/* features/** json/* db/* db/citus/distribute.ts
         embedded-postgres/* telemetry/tracing.ts domain/* domain/schedule/schedule.ts pipeline/{call,local-call}.ts
         pipeline/request/validate-request.ts`,
@@ -42,21 +42,21 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "Settings are read once, and know the forms of what they hold.",
-    rooms: { config: "db/database-url.ts pipeline/client-address.ts domain/*" },
+    because: "The configuration is read once. It may import only the parsers of its values.",
+    modules: { config: "db/database-url.ts pipeline/client-address.ts domain/*" },
   },
   {
-    because: "Tracing sees calls through the pipeline's interface, and of the database its address.",
+    because: "Tracing may import only the pipeline's interface and the parser of the database URL.",
     bans: DATABASE,
-    rooms: {
+    modules: {
       telemetry: "pipeline/{call,call-headers,client-address,tracer}.ts db/database-url.ts domain/*",
     },
   },
   {
-    because: "A transport knows the pipeline and descriptors, never a feature.",
+    because: "A transport may import the pipeline and descriptors, but no feature.",
     bans: DATABASE,
     all: "gen pipeline/* pipeline/*/* domain/*",
-    rooms: {
+    modules: {
       "transport/http": "transport/{connect,connections}/* json/*",
       "transport/mcp": `transport/http/* transport/connect/request-target.ts json/*
         docs-pages/search-options.ts docs-pages/build/links.ts`,
@@ -65,15 +65,15 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "Connections are bounded without knowing what is said on them.",
+    because: "Connection limits must not depend on protocols.",
     bans: DATABASE,
-    rooms: { "transport/connections": "pipeline/bounds/limits.ts" },
+    modules: { "transport/connections": "pipeline/bounds/limits.ts" },
   },
   {
-    because: "Features import each other one way only, and of the pipeline only what calls and RPCs are.",
+    because: "Features import each other in one direction, and only the types of calls and RPCs from the pipeline.",
     all: `gen pipeline/{call,page,rpc,rpc-response}.ts json/records.ts db/* domain/*
       domain/*/* features/workspaces/workspace.entity.ts`,
-    rooms: {
+    modules: {
       "features/*": "",
       "features/payments": "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",
       "features/payments/stripe": "features/payments/* features/workspaces/*",
@@ -100,16 +100,16 @@ const FLOORS: readonly Floor[] = [
       "features/workspace-admin": `features/{api-keys,people,credentials,idempotency,audit}/*
         features/events/feed.entity.ts features/workspaces/*`,
       "features/operators": "features/{people,credentials,idempotency,audit}/*",
-      "features/people": "features/{idempotency,audit,mails,workspaces}/* features/events/waiter.ts",
+      "features/people": "features/{idempotency,audit,mails,workspaces}/*",
       "features/api-keys": "features/{credentials,idempotency,audit,workspaces}/*",
       "features/idempotency": "features/{audit,workspaces}/*",
     },
   },
   {
-    because: "The pipeline knows the domain and descriptors, and its folders import downwards.",
+    because: "The pipeline may import the domain and descriptors. Its folders import each other in one direction.",
     bans: DATABASE,
     all: "gen domain/* pipeline/* json/records.ts",
-    rooms: {
+    modules: {
       "pipeline/stages": "pipeline/{bounds,credentials,refusals,request}/* domain/webhook/webhook-schedule.ts",
       "pipeline/credentials": "pipeline/bounds/*",
       "pipeline/refusals": "pipeline/bounds/*",
@@ -119,9 +119,9 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "JSON and the clients of identity providers and mail servers know nothing else of ours.",
+    because: "The JSON dialect, the tracking texts and the clients of other services depend only on the domain.",
     bans: DATABASE,
-    rooms: {
+    modules: {
       json: "gen domain/*",
       oidc: "domain/{email,refusal,secret-seal}.ts",
       smtp: "domain/load-once.ts",
@@ -131,8 +131,8 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "The database knows no feature: entities are passed to it.",
-    rooms: {
+    because: "The database layer must not import features. Entities are passed to it.",
+    modules: {
       db: `db/citus/{cluster,distributed,distributed-migration}.ts db/migrations/*
         domain/refusal.ts domain/search-text.ts`,
       "db/citus": "db/*",
@@ -140,9 +140,9 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "The domain is pure rules: no I/O, ORM or wire formats.",
+    because: "The domain contains only rules, without I/O, ORM or wire formats.",
     bans: OUTSIDE,
-    rooms: {
+    modules: {
       "domain/pricing": "domain/* domain/{coverage,schedule}/*",
       "domain/schedule": "domain/*",
       "domain/coverage": "domain/*",
@@ -152,15 +152,15 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "Programs of others run the client: it knows definitions, and nothing of the service.",
+    because: "The client runs in other programs. It may import only the definitions.",
     bans: NODE,
-    rooms: { client: "gen" },
+    modules: { client: "gen" },
   },
   {
-    because: "Parts of the dashboard import each other one way only, and nothing of the service.",
+    because: "Modules of the dashboard import each other in one direction, and nothing from the service.",
     bans: NODE,
     all: "gen",
-    rooms: {
+    modules: {
       dashboard: "dashboard/{shell,routes}/*",
       "dashboard/shell": "dashboard/*/*",
       "dashboard/routes": "dashboard/api/*",
@@ -169,10 +169,10 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "Pages know calls and the kit, and most others by address alone.",
+    because: "Pages may import calls and UI components. Link to other pages by URL.",
     bans: NODE,
     all: "gen dashboard/{api,routes,ui}/*",
-    rooms: {
+    modules: {
       "dashboard/*": "",
       "dashboard/attention": "dashboard/{shipments,workspaces}/*",
       "dashboard/customers": "dashboard/shipments/*",
@@ -187,9 +187,9 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "The courier's page is small, and knows nothing of the service or the dashboard, except distances.",
+    because: "The courier's page must stay small. From the service it may import only distances.",
     bans: NODE,
-    rooms: {
+    modules: {
       courier: "courier/{screens,sync}/*",
       "courier/screens": "courier/{inputs,texts,sync,run}/* domain/coverage/geo.ts",
       "courier/inputs": "courier/texts/*",
@@ -199,38 +199,38 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "What documents do in browsers knows nothing of how they are built.",
+    because: "Browser scripts of the documents must not import the code that builds them.",
     bans: NODE,
-    rooms: {
+    modules: {
       "docs-pages/browser": "docs-pages/search-options.ts dashboard/api/person-key.ts dashboard/ui/copy-text.ts",
     },
   },
   {
-    because: "Documents are made of files of the repository, without the service's code.",
-    rooms: { "docs-pages/build": "docs-pages/search-options.ts domain/escape-html.ts" },
+    because: "Documents are built from repository files, without the service's code.",
+    modules: { "docs-pages/build": "docs-pages/search-options.ts domain/escape-html.ts" },
   },
-  { because: "A room that oxlint.config.ts does not list imports nothing.", rooms: { "**": "" } },
+  { because: "This module has no allowed imports. Add it to oxlint.config.ts.", modules: { "**": "" } },
 ];
 
-/** Refuses the imports from another folder that a room may not have. */
-function restrict(room: string, { because, bans, all = "", rooms }: Floor): OxlintOverride {
-  const allowed = `${all} ${rooms[room]}`
+/** Returns the rule that refuses imports from other folders, except the allowed ones. */
+function restrict(module: string, { because, bans, all = "", modules }: Layer): OxlintOverride {
+  const allowed = `${all} ${modules[module]}`
     .split(/\s+/)
     .filter(Boolean)
     .map((path) => {
       const outside = { gen: "../gen/**", "package.json": "../package.json" }[path];
-      const target = posix.relative(room, outside ?? path);
+      const target = posix.relative(module, outside ?? path);
       return target.startsWith(".") ? `!${target}` : `!./${target}`;
     });
   const patterns: object[] = [{ group: ["../**", "./*/**", ...allowed], message: because }];
   if (bans !== undefined) patterns.push({ regex: bans.source, message: because });
   return {
-    files: [`src/${room}/*`],
+    files: [`src/${module}/*`],
     rules: { "eslint/no-restricted-imports": ["error", { patterns }] },
   } as OxlintOverride;
 }
 
-/** Switches off the rules of these lists, parted by spaces. */
+/** Disables the rules in these lists, whose names are separated by spaces. */
 function off(...lists: string[]): DummyRuleMap {
   return Object.fromEntries(lists.flatMap((list) => list.split(" ")).map((rule) => [rule, "off"]));
 }
@@ -256,14 +256,14 @@ export default defineConfig({
   },
   ignorePatterns: ["gen", "src/db/migrations"],
   overrides: [
-    // The last that matches a file holds, so that what is listed comes after what is not.
-    ...FLOORS.toReversed().flatMap((floor) => Object.keys(floor.rooms).map((room) => restrict(room, floor))),
+    // The last matching override applies, so the override for unlisted modules comes first.
+    ...LAYERS.toReversed().flatMap((layer) => Object.keys(layer.modules).map((module) => restrict(module, layer))),
     {
       files: ["src/docs-pages/browser/*", "src/{courier,dashboard}/**"],
       rules: { "import/no-unassigned-import": ["error", { allow: ["**/*.css"] }] },
     },
     {
-      // What the tools ask for.
+      // Files whose default exports and imports the tools require.
       files: [
         "*.config.ts",
         "src/**/vite.config.ts",
