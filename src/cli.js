@@ -20,7 +20,7 @@ module.enableCompileCache();
 const built = new URL("built/program.js", import.meta.url);
 const isBuilt = existsSync(built);
 if (!isBuilt) {
-  process.stderr.write("Nothing is built: the sources run. To build them: npm run build\n");
+  process.stderr.write("Nothing is built: the program runs from its sources. To build it, run: npm run build\n");
 }
 const { runProgram } = await import(isBuilt ? built.href : new URL("commands/program.ts", import.meta.url).href);
 await runProgram(process.argv);

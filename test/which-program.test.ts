@@ -32,6 +32,6 @@ test("without a build a command runs the sources and logs it", () => {
   expect(runIn("src/commands/program.ts")).toEqual({
     status: 0,
     stdout: "src/commands/program.ts serve --demo\n",
-    stderr: "Nothing is built: the sources run. To build them: npm run build\n",
+    stderr: "Nothing is built: the program runs from its sources. To build it, run: npm run build\n",
   });
 });

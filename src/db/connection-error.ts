@@ -23,7 +23,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   "28P01": "correct the user and password in DATABASE_URL",
   "28000": "correct the user or the sslmode in DATABASE_URL, or allow the connection in pg_hba.conf",
   "3D000": "create it, or name another in DATABASE_URL",
-  "42501": "grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
+  "42501": "grant the privilege to the user in DATABASE_URL, or migrate as the owner of the tables",
   ...Object.fromEntries(
     [
       "DEPTH_ZERO_SELF_SIGNED_CERT",

@@ -92,7 +92,7 @@ function unreadableFile(parameters: URLSearchParams): string | undefined {
       return true;
     }
   });
-  return unreadable && `must name a file that can be read by ${unreadable}`;
+  return unreadable && `must name a readable file in ${unreadable}`;
 }
 
 /** Whether the URL names a database and pg can parse it, including percent-encoding. */

@@ -51,15 +51,15 @@ export function newestPrimary<C extends Candidate>(candidates: readonly C[], use
   const servers = [...Map.groupBy(candidates, serverOf).values()].map(([first]) => first!);
   const systems = new Set(servers.map(({ identity }) => identity?.system));
   if (servers.length > 1 && (systems.size > 1 || systems.has(undefined))) {
-    const why = systems.has(undefined) ? "do not report their timelines" : "are of different clusters";
-    throw undecided(servers, `take writes and ${why}`);
+    const why = systems.has(undefined) ? "do not report their timelines" : "belong to different clusters";
+    throw undecided(servers, `accept writes and ${why}`);
   }
   const newest = Math.max(...servers.map(timelineOf));
   const found = servers.filter((server) => timelineOf(server) === newest);
-  if (found.length > 1) throw undecided(found, `take writes on one timeline, ${newest}`);
+  if (found.length > 1) throw undecided(found, `accept writes on the same timeline, ${newest}`);
   if (used !== undefined && systems.has(used.system) && newest < used.timeline) {
     throw new UndecidedPrimaryError(
-      `${hostsText(found)} takes writes on timeline ${newest} and is a former primary, since timeline ${used.timeline} was used before`,
+      `${hostsText(found)} accepts writes on timeline ${newest} but is a former primary, because timeline ${used.timeline} was used before`,
       "start the newer server, or restart the service to use this one",
     );
   }

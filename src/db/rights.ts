@@ -39,7 +39,10 @@ export async function assertRights(client: Pick<Client, "query">): Promise<void>
   const lacking = schemas[0].schema === null ? [{ right: "USAGE", objects: ["schema public"] }] : rights;
   if (lacking.length === 0) return;
   const missing = lacking.map(({ right, objects }) => `${right} on ${listOf(objects)}`).join("; ");
-  throw new ConnectionError(`its user lacks ${missing}; grant that, or correct the user in DATABASE_URL`, false);
+  throw new ConnectionError(
+    `its user lacks ${missing}; grant these privileges, or correct the user in DATABASE_URL`,
+    false,
+  );
 }
 
 interface MissingRight {

@@ -74,7 +74,7 @@ test.each([
   ["postgres://u:hidden@a/db?sslmode=", SSL_MODE],
   [
     "postgres://u:hidden@a/db?sslmode=verify-full&sslrootcert=/nowhere/ca.pem",
-    "must name a file that can be read by sslrootcert",
+    "must name a readable file in sslrootcert",
   ],
 ])("explains an invalid URL without printing it: %s", (url, error) => {
   expect(databaseUrlError(url)).toBe(error);

@@ -52,7 +52,7 @@ test.each([
   const fault = await faultOf(database.url);
   await asOwner(`grant ${rights} to USER`);
   expect(fault).toBe(
-    `cannot use the database: its user lacks ${missing}; grant that, or correct the user in DATABASE_URL`,
+    `cannot use the database: its user lacks ${missing}; grant these privileges, or correct the user in DATABASE_URL`,
   );
 });
 
@@ -70,17 +70,17 @@ test.each([
   [
     "revoke all on database USER from USER",
     "grant connect on database USER to USER",
-    'permission denied for database "USER", which requires CONNECT; grant that to the user of DATABASE_URL, or migrate as the owner of the tables',
+    'permission denied for database "USER", which requires CONNECT; grant the privilege to the user in DATABASE_URL, or migrate as the owner of the tables',
   ],
   [
     "revoke usage on schema public from public",
     "grant usage on schema public to public",
-    "its user lacks USAGE on schema public; grant that, or correct the user in DATABASE_URL",
+    "its user lacks USAGE on schema public; grant these privileges, or correct the user in DATABASE_URL",
   ],
   [
     "alter table applied_migration rename to applied_once",
     "alter table applied_once rename to applied_migration",
-    "permission denied for schema public, which requires CREATE; grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
+    "permission denied for schema public, which requires CREATE; grant the privilege to the user in DATABASE_URL, or migrate as the owner of the tables",
   ],
 ])("a permission error names the required privilege: %s", async (spoil, mend, message) => {
   await asOwner(spoil);
@@ -97,7 +97,7 @@ async function canDump(): Promise<boolean> {
 }
 
 test.runIf(await canDump())(
-  "only the owner can dump the database, and a dump restored as in the guide has every privilege",
+  "a dump by the owner, restored as in the guide, has every privilege, and the service's user cannot create one",
   async () => {
     const folder = makeTemporaryFolder("dump");
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -112,7 +112,7 @@ test.runIf(await canDump())(
         union select defaclobjtype::text, unnest(defaclacl)::text from pg_default_acl
         order by 1, 2`);
     const before = await rights();
-    await database.recreate();
+    await database.makeAnew();
     expect(run("pg_restore", "--jobs", "4", "-d", database.ownerUrl, file)).toBe("");
     expect(await rights()).toEqual(before);
     expect(await faultOf(database.url)).toBe(undefined);

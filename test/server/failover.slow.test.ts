@@ -252,7 +252,7 @@ test("a process does not return to a writable former primary while the newer one
   await expect
     .poll(searchFault)
     .toContain(
-      `cannot use the database: ${first} takes writes on timeline 1 and is a former primary, since timeline 2 was used before; start the newer server, or restart the service to use this one`,
+      `cannot use the database: ${first} accepts writes on timeline 1 but is a former primary, because timeline 2 was used before; start the newer server, or restart the service to use this one`,
     );
   await pair.second.startAlone();
   await eventually("the booking", async () => (await book("meanwhile")).status === 201);
@@ -268,13 +268,13 @@ test("refuses two writable servers on one timeline or in two clusters until only
   const [first, second, foreign] = [pair.first, pair.second, other.first].map(({ url }) => new URL(url).host);
   const url = reversed(pair.url);
   await expect(primaryFinder(url)!.find()).rejects.toThrow(
-    `cannot use the database: ${second} and ${first} take writes on one timeline, 1, so the primary cannot be determined; stop all but one, or make them its standbys`,
+    `cannot use the database: ${second} and ${first} accept writes on the same timeline, 1, so the primary cannot be determined; stop all but one, or make them its standbys`,
   );
   const { password } = new URL(pair.first.url);
   await other.first.startAlone();
   await other.first.query(`alter role ${new URL(pair.first.url).username} password '${password}'`);
   await expect(primaryFinder(pair.first.url.replace(first!, `${first},${foreign}`))!.find()).rejects.toThrow(
-    `cannot use the database: ${first} and ${foreign} take writes and are of different clusters, so the primary cannot be determined; stop all but one, or make them its standbys`,
+    `cannot use the database: ${first} and ${foreign} accept writes and belong to different clusters, so the primary cannot be determined; stop all but one, or make them its standbys`,
   );
 
   const waiting: string[] = [];
@@ -282,7 +282,7 @@ test("refuses two writable servers on one timeline or in two clusters until only
   await eventually("the log to report the wait", () => waiting.length > 0);
   pair.first.kill();
   expect(await migrating).toEqual([]);
-  expect(waiting[0]).toContain("take writes on one timeline");
+  expect(waiting[0]).toContain("accept writes on the same timeline");
 });
 
 function isRefused({ hostname, port }: URL): Promise<boolean> {

@@ -66,7 +66,7 @@ function findParts(): SearchParts | undefined {
 
 async function loadIndex(address: string): Promise<Find> {
   const [{ createFind }, response] = await Promise.all([import("./find.ts"), fetch(address)]);
-  if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+  if (!response.ok) throw new Error(`${address} returned status ${response.status}`);
   return createFind(await response.text());
 }
 

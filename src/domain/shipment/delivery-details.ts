@@ -41,6 +41,6 @@ export function requiredVerification(handover: DropoffHandover, asked: DropoffVe
   if (asked === "none" || asked === "photo") return "photo";
   throw invalidField(
     "dropoff_handover",
-    `must be meet if dropoff_verification is ${asked}. Nobody is at the door otherwise.`,
+    `must be meet if dropoff_verification is ${asked}. Otherwise no one is at the door.`,
   );
 }

@@ -78,7 +78,7 @@ export function createPipeline(options: PipelineOptions) {
   const toRefusal = createToRefusal(options.refusalOf, log);
   const refuseCall = createRefuseCall(toRefusal, methods, log);
   const requests = createMemoryBudget(MEMORY.requests, "requests");
-  const answers = createMemoryBudget(MEMORY.answers, "answers");
+  const answers = createMemoryBudget(MEMORY.answers, "responses");
   return {
     /** Starts the record of a call. Raw headers alternate names and values, as in Node. */
     receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall {

@@ -88,7 +88,7 @@ describe("a shipment to leave at the door", () => {
   );
 
   test.each(["pin", "signature"])("cannot require a %s", async (dropoff_verification) => {
-    const text = `dropoff_handover must be meet if dropoff_verification is ${dropoff_verification}. Nobody is at the door otherwise.`;
+    const text = `dropoff_handover must be meet if dropoff_verification is ${dropoff_verification}. Otherwise no one is at the door.`;
     const refusal = ["FIELD_INVALID", { dropoff_handover: text }] as const;
     const { dropoff_handover } = left;
     await expectRefused(as.createShipment({ ...BOOKING, dropoff_handover, dropoff_verification }), ...refusal);
