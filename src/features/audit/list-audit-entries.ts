@@ -52,7 +52,9 @@ const COURIER_NAMES = `
   select workspace_id || '/courier/' || id as subject, name from courier
   where workspace_id = any($1::bigint[]) and id = any($2::text[])`;
 
-/** Returns the key of a courier's name, with the workspace because courier ids are ids within a workspace. */
+/**
+ * Returns the key of a courier's name. Includes the workspace, because courier ids are unique only within a workspace.
+ */
 function courierKey({ workspaceId, subject }: AuditEntry): string {
   return `${workspaceId}/${subject}`;
 }

@@ -34,7 +34,7 @@ const CREATE = `
   values ($1, $2, $3, $4, $5, now(), now() + make_interval(days => $6),
     case when $7::boolean then 'waiting' end, case when $7 then now() end)`;
 
-/** Revoked links count too, because they are kept for an hour. */
+/** Revoked links count too. They are kept for an hour after they end. */
 const COUNT_EMAILED = `
   select count(*)::int as "ofWorkspace",
     (count(*) filter (where courier_id = $2 and created_at > now() - interval '15 minutes'))::int as "ofCourier"
@@ -55,9 +55,9 @@ export const COURIER_LINK_FUNCTIONS: Pick<
 > = {
   async createCourierLink({ courier, expiresInDays = DEFAULT_DAYS, sendEmail }, call, { em, sendsMails = false }) {
     const { workspaceId } = call.caller;
-    // Locked, so that concurrent calls count each other's links.
+    // Locks the courier, so that concurrent calls count each other's links.
     const lockCourier = () => loadCourier(em, call, courier, "lock");
-    // The limit of emails is the workspace's, so a link with an email locks that too.
+    // Emails are limited per workspace, so creating an emailed link also locks the workspace's emails.
     const { email } = await (sendEmail ? lockAndLoad(em, "courier emails", workspaceId, lockCourier) : lockCourier());
     if ((await listLinks(em, workspaceId, courier)).length >= MAX_COURIER_LINKS) throw refuse("COURIER_LINK_LIMIT");
     if (sendEmail) await assertMayEmail(em, call, { courier, email, sendsMails });
@@ -73,7 +73,7 @@ export const COURIER_LINK_FUNCTIONS: Pick<
     return { data: toMessage(link), path: sendEmail ? "" : `/c#${token}` };
   },
 
-  /** Needs no pages, because there are at most `MAX_COURIER_LINKS`. */
+  /** Not paginated, because there are at most `MAX_COURIER_LINKS`. */
   async listCourierLinks({ courier }, call, { em }) {
     await loadCourier(em.fork(), call, courier);
     return { data: (await listLinks(em, call.caller.workspaceId, courier)).map((link) => toMessage(link)) };
@@ -115,7 +115,7 @@ function listLinks(em: EntityManager, workspace: number, courier: string): Promi
   return runStatement<RecordOf<LinkMessage>>(em, LIST, [workspace, courier]);
 }
 
-/** Deletes links that ended an hour ago, and their devices. Returns the number of deleted links. */
+/** Deletes links that ended more than an hour ago, and their devices. Returns the number of deleted links. */
 export function purgeCourierLinks(em: EntityManager): Promise<number> {
   return deleteOldest(em, "courier_link", "ends_at", "now() - interval '1 hour'", []);
 }

@@ -2,13 +2,13 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Customer } from "./customer.entity.ts";
 
-/** Name of the booking time of a customer's newest shipment, in milliseconds since the epoch. */
+/** Name of the figure that contains the booking time of the newest shipment, in milliseconds since the epoch. */
 export const LAST_BOOKED_AT = "last_booked_at";
 
 /**
- * A figure of a customer by which lists are sorted: `LAST_BOOKED_AT`, or the sum of the paid shipments in the currency
- * of that name, in minor units. `CustomerRollUp` records which shipments are counted. Customers without shipments have
- * no rows.
+ * A figure of a customer by which lists are sorted. Its name is `LAST_BOOKED_AT`, or a currency code for the sum of the
+ * paid shipments in that currency, in minor units. `CustomerRollUp` records which shipments are counted. Customers
+ * without shipments have no rows.
  */
 export const CustomerFigure = defineEntity({
   name: "CustomerFigure",

@@ -76,7 +76,10 @@ function withDetails(before: ShipmentRow, after: ShipmentRow, details: PaymentDe
   return { ...after, paymentDetails: details, updatedAt: at };
 }
 
-/** Whether the amount and currency equal the shipment's current total. A new tariff can change only the currency. */
+/**
+ * Whether the amount and currency equal the shipment's current total. Compares the currency too, because a new tariff
+ * can change it while the amount stays the same.
+ */
 export function matchesTotal(
   { amountMinor, currency }: Pick<StoredCheckout, "amountMinor" | "currency">,
   row: ShipmentRow,

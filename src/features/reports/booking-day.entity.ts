@@ -2,8 +2,8 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * Hour of a day, from 0 to 23, the figures in `FIGURE_NAMES` of its bookings, one of `GROUPED_BY`, and the name of the
- * courier or zone.
+ * Figures of the bookings in one hour: the hour from 0 to 23, the values of `FIGURE_NAMES`, a value of `GROUPED_BY`,
+ * and the name of the courier or zone.
  */
 type BookedHour = readonly [...figures: number[], kind: number, name: string | null];
 

@@ -165,8 +165,8 @@ const DELIVERY_LATE = selectLate(["in_transit"]);
 const COURIER_NEEDED_MS = 60 * 60_000;
 
 /**
- * Selects shipments that have no courier and are late at the time `$2`, in workspaces that have couriers. Those in
- * `PICKUP_LATE` and `DELIVERY_LATE` are among them.
+ * Selects shipments that have no courier and are late at the time `$2`, in workspaces that have couriers. Includes the
+ * shipments in `PICKUP_LATE` and `DELIVERY_LATE`.
  */
 const COURIER_MISSING = selectLate(["awaiting_pickup", "in_transit"], {
   condition: `and progress #>> '{courier,name}' is null

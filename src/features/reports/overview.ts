@@ -33,11 +33,12 @@ export function figuresSql(...names: readonly Figure[]): string {
 
 const COURIER = "(progress #>> '{courier,name}')";
 
-/** Kind of a group of shipments: the value of `grouping` in `bookedBy`. */
+/** Value of `grouping` in `bookedBy` for each kind of group. */
 export const GROUPED_BY = { courier: 1, zone: 2, neither: 3 } as const;
 
 /**
- * Returns SQL that sums up shipments by the given columns, and also by the columns and the courier or the zone.
+ * Returns SQL that sums up shipments in three ways: by the given columns, by these columns and the courier, and by
+ * these columns and the zone.
  *
  * @param columns selected expressions
  * @param names names of these expressions
@@ -98,8 +99,8 @@ export function overviewMessage(
   const quotesOn = new Map(quoted.map(({ date, quotes }) => [date, quotes]));
   const keptFromMs = now.getTime() - USAGE_DAYS * 24 * HOUR_MS;
   /**
-   * Whether all quote counts of a day are still stored. They are deleted in whole hours, and a day can begin within an
-   * hour.
+   * Whether all quote counts of a day are still stored. Counts are deleted in whole hours, but a day can begin in the
+   * middle of an hour.
    */
   const areQuotesKept = (day: number) => bounds[day]!.getTime() >= Math.ceil(keptFromMs / HOUR_MS) * HOUR_MS;
   const days = dates.map((date, i) => ({

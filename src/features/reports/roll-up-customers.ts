@@ -36,8 +36,8 @@ const NEXT_CUSTOMERS = `
   order by customer.id desc limit ${BATCH}`;
 
 /**
- * Locks customers, or those into which they were merged, until the commit. Skips customers that a purge of test data is
- * deleting, so that the count never waits for a purge that waits for the count.
+ * Locks customers, or the customers into which they were merged, until the commit. Skips customers that a purge of test
+ * data is deleting: waiting could cause a deadlock, because the purge may wait for the count.
  */
 const LOCK = `
   select id::float8 as id from customer
@@ -45,7 +45,10 @@ const LOCK = `
     select customer_id from customer_alias where workspace_id = $1 and id = any ($2::bigint[])))
   order by customer.id for key share skip locked`;
 
-/** Deletes figures without shipments. The limit makes PostgreSQL look up shipments of these customers only. */
+/**
+ * Deletes figures without shipments. `limit 1` makes PostgreSQL look up the shipments of these customers instead of
+ * reading all shipments.
+ */
 const FORGET = `
   delete from customer_figure as figure
   where workspace_id = $1 and customer_id = any ($2::bigint[]) and (
@@ -87,15 +90,15 @@ export function createCustomerRollUpQueue(em: EntityManager): LeasedQueue {
 }
 
 /**
- * Keeps the background from counting a workspace's customers until the commit. Must precede locks on customers, as in the
- * background.
+ * Prevents the roll-up from counting a workspace's customers until the commit. Must precede locks on customers, which
+ * is also the order of the roll-up.
  */
 export async function holdCustomerCounts(tx: EntityManager, workspace: number): Promise<void> {
   await startRollUp(tx, ROLL_UP, workspace);
   await runStatement(tx, HOLD, [workspace]);
 }
 
-/** Counts customers' figures again, in a transaction that holds the counts. */
+/** Counts the figures of customers again. The transaction must have called `holdCustomerCounts`. */
 export async function countCustomers(
   tx: EntityManager,
   workspace: number,

@@ -16,13 +16,15 @@ const FILL_MS = 500;
  */
 export interface RollUp {
   /**
-   * Table with the progress of each workspace: `position`, up to which events are processed, `fill_before`, from which
-   * figures are counted, or null if all are, and `rest_until`.
+   * Table with the progress of each workspace:
+   * - `position`: position of the last processed event
+   * - `fill_before`: bound below which figures are not counted yet, null if all are counted
+   * - `rest_until`: end of the pause after a count
    */
   readonly table: "booking_roll_up" | "customer_roll_up";
   /** SQL condition for the workspaces to count. */
   readonly workspaces: string;
-  /** Value of `fill_before` while no figure is counted. */
+  /** Value of `fill_before` before the first count. */
   readonly beyondAll: string;
   /** Maximum number of events whose changes one transaction counts. */
   readonly maxEvents: number;
@@ -74,7 +76,10 @@ export function createRollUp(em: EntityManager, rollUp: RollUp): LeasedQueue<Beh
       or (rolled_up.position < feed.position or rolled_up.fill_before is not null)
         and rolled_up.rest_until <= now()
     order by feed.workspace_id`;
-  /** Remaining workspaces of the last poll. Kept, because a poll reads the feeds of all workspaces. */
+  /**
+   * Workspaces found by the last poll that are not counted yet. Kept, because each poll reads the feeds of all
+   * workspaces.
+   */
   let behind: Behind[] | undefined;
   return {
     name: `${table}s`,
@@ -92,7 +97,7 @@ export function createRollUp(em: EntityManager, rollUp: RollUp): LeasedQueue<Beh
       const startedMs = performance.now();
       const part = await countPart(em, rollUp, workspace);
       if (part === "more") {
-        // Long counts leave the database time for calls.
+        // Leaves the database as much time for calls as the count took.
         await sleep(performance.now() - startedMs);
         behind?.push({ workspace, isNew: false });
       }

@@ -22,7 +22,8 @@ export const UsageHour = defineEntity({
     calls: p.bigint("number"),
     /**
      * Number of calls in the second, third and fourth quarter of the hour. All other calls were in the first quarter.
-     * Reports need quarters, because in some time zones, such as Kathmandu's, days begin within an hour of UTC.
+     * Reports need quarters, because in some time zones, such as Kathmandu's, days begin in the middle of an hour of
+     * UTC.
      */
     secondQuarter: p.bigint("number").default(0),
     thirdQuarter: p.bigint("number").default(0),

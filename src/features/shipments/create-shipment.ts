@@ -79,7 +79,7 @@ export function createBookShipment(
     const booking = { method, request, call, quote, reference: createReference() };
     const response = await rejectIfInFlight(call, () => commitInGroup(booking)).catch(async (error: unknown) => {
       const settlement = settlements.get(booking);
-      // Another booking with the quote may have the places.
+      // Another booking with the same quote may have taken these places.
       const isRefused = settlement !== undefined && error instanceof Refusal && quoteId === undefined;
       if (isRefused) await settleSlots(deps.slots, { confirmed: [], released: settlement.confirmed });
       throw error;

@@ -10,7 +10,7 @@ import { shipmentMessage } from "./shipment-message.ts";
 import { selectShipments, SHIPMENT_COLUMN } from "./shipment-row.ts";
 import { COURIER_KEY, indexPredicate, PICKUP_KEY } from "./shipment.entity.ts";
 
-/** Maximum number of open shipments, and of ended ones. */
+/** Maximum number of open shipments, and of shipments that ended today. */
 const MAX_STOPS = 200;
 
 const COURIER = `
@@ -25,15 +25,15 @@ const COURIER = `
 const OF_COURIER = `select s.* from shipment as s
   where s.workspace_id = $1 and ${COURIER_KEY} = $2 and ${indexPredicate("shipment_by_courier")}`;
 
-/** End of the window for the next stop, as text. Empty without a window. */
+/** End of the next stop's window, as text. Empty without a window. */
 const WINDOW_END = `
   coalesce(case status when 'in_transit' then windows #>> '{dropoff,end}' end, windows #>> '{pickup,end}', '') collate "C"`;
 
 const ENDED_AT = "coalesce(delivered_at, returned_at, cancelled_at)";
 
 /**
- * Order of open shipments. Those due or, without a window, booked before today (`$4`) come first, unless their position
- * was given today.
+ * Order of open shipments. Shipments left from earlier days come first, unless their position was set today: shipments
+ * whose window ended before today (`$4`), and shipments without a window that were booked before today.
  */
 const OPEN_ORDER = `
   (case ${WINDOW_END} when '' then created_at < $4::text::timestamptz else ${WINDOW_END} < $4::text end
@@ -42,8 +42,8 @@ const OPEN_ORDER = `
   (progress #>> '{courier,sequence}')::int nulls last, created_at, reference`;
 
 /**
- * Selects the open shipments that are picked up before `$3` or already in transit, and those that ended from `$4` on.
- * Shipments that were booked more than a month before are not read again after they ended.
+ * Selects the open shipments that are in transit or to be picked up before `$3`, and the shipments that ended at or
+ * after `$4`. Excludes ended shipments that were booked more than 31 days before, which limits the rows to read.
  */
 const STOPS = `
   select ${SHIPMENT_COLUMN} from (

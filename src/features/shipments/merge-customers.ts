@@ -58,7 +58,7 @@ export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransactio
 
 interface MergeDeps extends CustomerDeps {
   readonly now: () => Date;
-  /** Keeps the background from counting the figures by which lists sort customers, until the commit. */
+  /** Prevents the roll-up from counting the figures by which lists sort customers, until the commit. */
   readonly holdCustomerCounts: (tx: EntityManager, workspace: number) => Promise<void>;
   /** Counts these figures again. */
   readonly countCustomers: (tx: EntityManager, workspace: number, customers: readonly number[]) => Promise<void>;

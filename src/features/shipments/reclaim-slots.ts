@@ -44,7 +44,10 @@ interface DueReservation extends WorkItem, Span, Pick<SlotKey, "schedule" | "twi
   readonly isOverdue: boolean;
 }
 
-/** Selects the shipments that may have the place: the last one that reserved it, and the one booked with the quote. */
+/**
+ * Selects the shipments that may have the place: the shipment that reserved it last, and the shipment that was booked
+ * with the quote.
+ */
 const SHIPMENTS = `
   select reference, status, windows, weight_kg as "weightKg",
     coalesce((payment_details ->> 'processing')::boolean, false) as "isProcessing"
@@ -57,9 +60,9 @@ type FoundShipment = Pick<ShipmentRow, "reference" | "status" | "windows" | "wei
 };
 
 /**
- * Creates the queue that compares due reservations with their shipments. It releases places without a shipment, such
- * as those of expired quotes and of bookings that failed. It confirms the others, and cancels shipments that were not
- * paid in time. Two processes may compare the same reservation, which has the same result.
+ * Creates the queue that compares due reservations with their shipments. Releases places without a shipment, such as
+ * those of expired quotes and failed bookings. Confirms the others, and cancels shipments that were not paid in time.
+ * Idempotent, because two processes may compare the same reservation.
  */
 export function createReclaimQueue(deps: ReclaimDeps): LeasedQueue<DueReservation> {
   const { em, slots } = deps;
@@ -86,7 +89,7 @@ export function createReclaimQueue(deps: ReclaimDeps): LeasedQueue<DueReservatio
         return own.isProcessing ? "postponed" : "cancelled";
       }
       const milligrams = toMilligrams(own.weightKg);
-      // A change of the weight was not committed.
+      // The place was reserved for a change of weight that was not committed.
       if (milligrams !== due.milligrams) await slots.correct(place, due.milligrams, milligrams);
       await slots.settle([{ ...place, reference: own.reference }], []);
       return "confirmed";

@@ -150,7 +150,7 @@ function recordAttempt(
   }
   const attempts = row.progress?.attempts ?? [];
   const isKnown = attempts.some((known) => known.reason === reason && known.atMs === at.getTime());
-  // A repetition without a stored response, for example after days without a network, is not another attempt.
+  // The same attempt, repeated without a stored response, for example after days without a network.
   if (occurredAt !== undefined && isKnown) return { row, made: {} };
   return { row: failAttempt(row, { reason, note, ...(pictures.photo && { photo: true }) }, at), made: pictures };
 }

@@ -138,7 +138,10 @@ interface SelectedShipment {
 
 const MAX_RUNS = 6;
 
-/** Adjacent terms of a search, such as a customer's name or a street, and all other terms, as queries. */
+/**
+ * A run of adjacent terms of a search, such as a customer's name or a street, and the remaining terms. Both are
+ * queries.
+ */
 interface Run {
   readonly query: string;
   readonly rest: string;
@@ -197,10 +200,15 @@ const NEWEST_AND_NAMED = `
   ) ${IN_ORDER}`;
 
 /**
- * Selects shipments with all terms from the word index. Terms can also be divided between a shipment and its customer.
- * Therefore, compares shipments that match a run of terms if any customer matches the rest, and shipments of customers
- * that match a run. If all shipments with a run are compared, those with all terms are among them. The first run of
- * several terms is always read, because it has only whole words and those are found in half the time.
+ * Selects shipments that contain all terms, from the word indexes. A shipment and its customer can each contain a part
+ * of the terms, so these candidates are compared with all terms:
+ *
+ * - shipments that contain a run of adjacent terms, if some customer contains the remaining terms
+ * - shipments of customers that contain a run
+ *
+ * If all shipments that contain a run are compared, those that contain all terms are among them, and no separate search
+ * is needed. With three or more terms, the first run is therefore always read: it contains only whole words, which are
+ * found in half the time.
  */
 const OLDER = `
   with split as materialized (

@@ -55,7 +55,8 @@ export const COURIER_CHANGES = {
 } satisfies Partial<ShipmentFunctions>;
 
 /**
- * Checks that a courier with a link only reorders own stops. Shipments of other couriers are not found.
+ * Checks that a courier with a link changes only the order of their own stops. Shipments of other couriers are not
+ * found.
  *
  * @throws Refusal SCOPE_INSUFFICIENT
  */
@@ -86,7 +87,7 @@ function toCourier(courier: Courier | null): NewCourier {
   return { courierOf: () => courier };
 }
 
-/** Time within which the same position is not given again, so that a repeated assignment changes nothing. */
+/** Time within which a repeated assignment to the same position changes nothing, in milliseconds. */
 const REPEATED_MS = 60 * 60_000;
 
 /** @param sequence position in the courier's run, if given */

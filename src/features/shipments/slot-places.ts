@@ -13,7 +13,7 @@ import type { ShipmentRow } from "./shipment-row.ts";
 
 type Caller = Pick<Call["caller"], "workspaceId" | "test">;
 
-/** Places that a call needs in slots with a capacity, and those that it gives up. */
+/** Places that a call needs in slots with a capacity, and places that it releases. */
 export interface SlotClaim {
   readonly caller: Caller;
   readonly holder: Pick<SlotHolder, "reference" | "quoteId">;
@@ -106,7 +106,7 @@ export async function reserveSlots(
     requests: requests.map((request) => ({ ...request, ...next.next().value! })),
   }));
   const isRefused = ({ requests }: (typeof reserved)[number]) => requests.some(({ isReserved }) => !isReserved);
-  // A call that is refused in one of its slots gives back the other place, and keeps the places that it had.
+  // A call that is refused for one slot releases its new place in the other slot and keeps its earlier places.
   const refused = reserved.filter(isRefused);
   const undone = refused.flatMap(({ requests }) => requests.filter(({ isReserved }) => isReserved));
   const kept = refused.flatMap(({ leaving: places }) => places);

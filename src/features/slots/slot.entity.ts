@@ -1,8 +1,8 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
 /**
- * Counter of a slot with a capacity, booked and held together. It belongs to the platform, so it is in one place on a
- * distributed database. Test twins have their own counters.
+ * Counter of a slot's shipments, including places held by quotes. A platform table, because a distributed database then
+ * has a single counter for all workspaces. Test twins have their own counters.
  */
 export const Slot = defineEntity({
   name: "Slot",
@@ -18,7 +18,7 @@ export const Slot = defineEntity({
     schedule: p.text(),
     startsAt: p.datetime(3).index("slot_by_start"),
     endsAt: p.datetime(3),
-    /** Reserved places, held ones included. */
+    /** Number of reserved places, including held ones. */
     shipments: p.integer().default(0),
     /** Weight of the reserved places. */
     milligrams: p.bigint("number").default(0),
@@ -30,9 +30,9 @@ export const Slot = defineEntity({
 export type Slot = InferEntity<typeof Slot>;
 
 /**
- * A place in a slot, held by a quote or taken by a shipment. The shipment is in another transaction and possibly on
- * another node. Until that transaction is known to be committed, the reservation has a `checkAt`. From then on
- * `reclaimSlots` compares it with the shipment.
+ * A place in a slot, held by a quote or taken by a shipment. The shipment is written in another transaction, possibly
+ * on another node. Until that transaction is known to be committed, `checkAt` is set. At that time, `reclaimSlots`
+ * compares the reservation with the shipment.
  */
 export const SlotReservation = defineEntity({
   name: "SlotReservation",

@@ -23,7 +23,7 @@ export interface SlotHolder {
   readonly quoteId: string | null;
 }
 
-/** A place that a call reserves, keeps or gives up. */
+/** A place that a call reserves, keeps or releases. */
 export interface SlotPlace extends SlotHolder {
   readonly slot: SlotKey;
   /** Identifies the call, so that another call for the same holder is not undone. */
@@ -50,7 +50,7 @@ interface Reserved {
   readonly isNew: boolean;
   /** Whether the holder had no place before, except a place held by its quote. */
   readonly isUnbooked: boolean;
-  /** Whether the slot had room for at least one more shipment or kilogram before, and has not now. */
+  /** Whether this reservation filled the slot, so that less than one shipment or kilogram remains. */
   readonly isFilled: boolean;
   /** Weight of the holder's earlier place, or 0. */
   readonly heldMilligrams: number;
@@ -62,8 +62,8 @@ export const PLACE_OUTCOMES = ["booked", "held", "refused"] as const;
 export type ObserveSlot = (outcome: (typeof PLACE_OUTCOMES)[number] | "filled", slot: SlotKey) => void;
 
 /**
- * Time after which a reservation is compared with its shipment, in seconds. No transaction lasts as long: a statement,
- * and a pause between two of them, takes at most 5 seconds.
+ * Time after which a reservation is compared with its shipment, in seconds. Longer than any transaction, because each
+ * statement and each pause between statements takes at most 5 seconds.
  */
 const PENDING_SECONDS = 60;
 
@@ -75,8 +75,9 @@ const ADD_SLOT = `
 const LOCK = "select from slot where id = $1 for update";
 
 /**
- * Reserves a place, or changes the weight of a reserved place. Increments the counter only if the capacity allows it.
- * A booking with a quote that holds the place does not shorten the hold: it may fail. `CONFIRM` sets its reference.
+ * Reserves a place, or changes the weight of a reserved place. Increments the counter only if the capacity allows it. A
+ * booking with a quote does not shorten the hold of the quote, because the booking can fail. `CONFIRM` sets the
+ * reference after the commit.
  */
 const RESERVE = `
   with held as (
@@ -120,12 +121,15 @@ const RESERVE = `
 
 const FILL = "update slot set capacity = 0 where id = $1";
 
-/** Schedules the comparison of a reservation that is about to be given up. */
+/** Schedules the comparison of a reservation that is about to be released. */
 const WATCH = `
   update slot_reservation set attempt = $3, check_at = now() + interval '${PENDING_SECONDS} s'
   where slot_id = $1 and holder = $2`;
 
-/** Confirms a reservation of a committed shipment. The next comparison is when the shipment must be paid. */
+/**
+ * Confirms a reservation of a committed shipment. If the time to pay is limited, the next comparison is due when it
+ * ends.
+ */
 const CONFIRM = `
   update slot_reservation set check_at = case when pay_by > now() then pay_by end, reference = $4
   where slot_id = $1 and holder = $2 and attempt = $3`;
@@ -221,7 +225,7 @@ export function createSlots(em: EntityManager, observe?: ObserveSlot) {
   };
   return {
     /**
-     * Reserves places, and schedules the comparison of places that will be given up.
+     * Reserves places, and schedules the comparison of places that will be released.
      *
      * @returns the outcomes, in the order of the requests
      */
@@ -268,7 +272,7 @@ export function createSlots(em: EntityManager, observe?: ObserveSlot) {
     },
     /** Loads the reserved places of slots that start in a time span. Returns a lookup, `undefined` for empty slots. */
     loads: (key: ScheduleKey, span: Span) => load<SlotLoad>(LOADS, key, span),
-    /** Loads the same with the places that quotes hold. */
+    /** Like `loads`, with the places that quotes hold. */
     places: (key: ScheduleKey, span: Span) => load<SlotPlaces>(PLACES, key, span),
     /** Loads the reserved places of all live slots that start in a time span, in order. */
     liveLoads: (span: Span) => runStatement<ScheduleLoad>(em, LIVE_LOADS, spanTexts(span)),
@@ -309,13 +313,13 @@ export async function countHolds(em: EntityManager, workspace: number, except: s
   return row!.count;
 }
 
-/** Releases the places of a test twin whose shipments were deleted, in the background, and ends simulated fills. */
+/** Schedules the release of the places of a test twin whose shipments were deleted, and ends simulated fills. */
 export async function watchTwin(em: EntityManager, twin: number): Promise<void> {
   await runStatement(em, WATCH_TWIN, [twin]);
   await runStatement(em, EMPTY_TWIN, [twin]);
 }
 
-/** Retention of a counter after the start of its slot. Longer than a test clock is behind. */
+/** Retention of a counter after the start of its slot. Longer than the maximum lag of a test clock. */
 const KEPT_DAYS = 40;
 
 /** Deletes the counters of past slots, with their reservations. Returns the number of deleted counters. */

@@ -75,7 +75,7 @@ const DELETIONS = [
    returning 1`,
 ] as const;
 
-/** Makes the background count the figures of all customers again, because deletions have no events. */
+/** Makes the roll-up count the figures of all customers again, because deletions write no events. */
 const RECOUNT_CUSTOMERS = "delete from customer_roll_up where workspace_id = $1";
 
 function deletionOf(table: string, key: string, time: string): string {
