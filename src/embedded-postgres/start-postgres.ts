@@ -94,8 +94,8 @@ function settingsFor(durable: boolean, port: number): object {
 }
 
 /**
- * Returns the port for a start. PostgreSQL stores the arguments of its last start. Rejects if a
- * requested port is taken.
+ * Returns the port to start on: the requested port, otherwise the port of the last start, which PostgreSQL stores with
+ * its arguments, or any free port. Rejects if the requested port is taken.
  */
 async function portFor(cluster: string, port: number | undefined): Promise<number> {
   if (port !== undefined) return freePort(port);

@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 const require = createRequire(import.meta.url);
 
 /**
- * Folder into which an installed package installs its Node. A dependency of the package would put its `node` on the path
- * of the npm scripts of everyone who installs the package.
+ * Folder into which an installed package installs its Node. It is not a dependency, because npm would put its `node` on
+ * the path of the npm scripts of everyone who installs the package.
  */
 const FOLDER = fileURLToPath(new URL("installed", import.meta.url));
 

@@ -31,7 +31,7 @@ export function createSignIn(deps: SignInDeps): SignIn & { readonly openCourierL
   };
 }
 
-/** Creates the exchange of couriers' links for sessions. */
+/** Creates the function that exchanges a courier's link for a session. */
 function createOpenCourierLink(em: EntityManager): OpenCourierLink {
   return async (token, browser) => {
     const opened = await openCourierLink(em, token, browser);

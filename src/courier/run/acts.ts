@@ -1,6 +1,6 @@
 import { type AttemptReason, nextEnd, type Shipment, type Status } from "./shipment.ts";
 
-/** Entries of the courier with an act. Pictures are base64. */
+/** Data that the courier enters with an act. Pictures are base64. */
 export interface Details {
   readonly reason?: AttemptReason;
   readonly note?: string;

@@ -13,8 +13,8 @@ export type Connection = "online" | "offline" | "signed_out" | "suspended";
 type Verdict = "sent" | "conflict" | "retry" | "signed_out" | "suspended";
 
 /**
- * Returns the meaning of a response. Only an error with a code is from the service: proxies and hotspots send others,
- * which must not end an act.
+ * Returns the meaning of a response. Only errors with a code come from the service. Errors of proxies and hotspots have
+ * none, and the act is sent again.
  */
 export function verdictOf(answer: Answer | undefined): Verdict {
   if (answer === undefined) return "retry";
@@ -27,7 +27,7 @@ export function verdictOf(answer: Answer | undefined): Verdict {
   return status < 500 && status !== 408 && status !== 429 ? "conflict" : "retry";
 }
 
-/** Connection to the service by meaning. */
+/** Connection state that follows from each verdict. */
 export const CONNECTIONS: Readonly<Record<Verdict, Connection>> = {
   sent: "online",
   conflict: "online",

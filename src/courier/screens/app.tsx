@@ -120,7 +120,7 @@ function useNow(): number {
   return now;
 }
 
-/** Asks the courier to open a link. `result` is why the last one did not open. */
+/** Asks the courier to open a link. `result` is the reason why the last link did not open. */
 function LinkNeeded({ result }: { readonly result?: "invalid" | "unreachable" }) {
   const { state, t } = useApp();
   // Without a session, this is the whole page.

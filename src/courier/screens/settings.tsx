@@ -60,7 +60,7 @@ async function store(key: "language" | "navigation", value: string): Promise<voi
   announceChange();
 }
 
-/** Asks the courier for permission. Returns whether this device gives its position. */
+/** Asks the courier for permission. Returns whether the device may share its location. */
 function isLocationAllowed(): Promise<boolean> {
   return new Promise((resolve) => {
     navigator.geolocation.getCurrentPosition(

@@ -2,13 +2,13 @@ import type { Answer } from "../run/verdict.ts";
 import { transact } from "./database.ts";
 
 const TIMEOUT_MS = 30_000;
-/** Slowest upload that is not given up, in bytes per millisecond. */
+/** Minimum upload speed, in bytes per millisecond. Slower uploads time out. */
 const MIN_BYTES_PER_MS = 5;
 
-/** Differences of the clocks up to this are ignored, because the header has only seconds. */
+/** Maximum clock difference that is ignored, because the header has a resolution of one second. */
 const CLOCK_TOLERANCE_MS = 2_000;
 
-/** Calls the service. Learns the difference of the clocks from the response. */
+/** Calls the service, and updates the clock offset from the response. Returns `undefined` without a response. */
 export async function call(path: string, body?: object, idempotencyKey?: string): Promise<Answer | undefined> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const timeoutMs = TIMEOUT_MS + (text?.length ?? 0) / MIN_BYTES_PER_MS;

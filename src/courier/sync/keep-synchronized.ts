@@ -51,6 +51,6 @@ function requestBackgroundSync(): void {
   const { serviceWorker } = navigator as { readonly serviceWorker?: ServiceWorkerContainer };
   serviceWorker?.ready
     .then((registration) => (registration as SyncRegistration).sync?.register("outbox"))
-    // Browsers refuse it in private windows, and if people switched it off.
+    // Browsers reject background sync in private windows, and if the user disabled it.
     .catch(() => undefined);
 }

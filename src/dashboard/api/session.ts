@@ -79,7 +79,7 @@ export function findWorkspace(workspaces: readonly AccountWorkspace[], id: strin
 export function useWorkspace(): EnteredWorkspace {
   const id = useContext(WorkspaceId);
   const workspace = findWorkspace(useAccount().workspaces, id);
-  if (workspace === undefined) throw new Error("this page is in no workspace of the reader's");
+  if (workspace === undefined) throw new Error("this page requires a workspace of the user");
   return workspace;
 }
 

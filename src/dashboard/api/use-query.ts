@@ -77,7 +77,7 @@ export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: r
   return { ...state, isOutdated: isOutdated(), reload };
 }
 
-/** Returns the query, shown as loading until the view's other queries have settled once. */
+/** Returns the query, as loading until each of the other queries has data or an error. */
 export function shownWith<T>(query: Query<T>, ...others: readonly Query<unknown>[]): Query<T> {
   const isReady = others.every(({ data, problem }) => data !== undefined || problem !== undefined);
   return isReady ? query : { ...query, data: undefined, isLoading: true };

@@ -17,7 +17,7 @@ export const DUE = "Due";
 
 /** Presentation of the shipments of a kind. */
 export interface ShipmentsOfKind {
-  /** Heading of the subjects' times. */
+  /** Heading of the column with the times of the shipments. */
   readonly time?: string;
   /** Whether the shipments are cancelled, and therefore have no actions in common. */
   readonly areCancelled?: boolean;

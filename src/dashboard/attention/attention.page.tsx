@@ -46,7 +46,7 @@ type KindText = Omit<Group<AttentionSubject>, "all"> & {
   readonly forAll?: readonly [act: RefundAct, button: string];
 };
 
-/** Links a kind to the shipments with these filters. */
+/** Returns the link from a kind to the shipments with these filters. */
 const inList = (label: string, query: Readonly<Record<string, string>> = {}) => ({
   all: () => ({ label, href: paths.shipments({}, query) }),
 });

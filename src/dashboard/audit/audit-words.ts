@@ -49,7 +49,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   CallOffTariff: ["Scheduled tariff cancelled", "cancelled {it}"],
   SetSlotCapacity: ["Slot capacity changed", "changed {fields} of {it}"],
   WaiveVerification: ["Verification waived", "waived the verification of {it}"],
-  AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],
+  AcceptUncountedPayment: ["Unassigned payment accepted", "accepted an unassigned payment of {it}"],
   ChangeInstructions: ["Instructions changed by the recipient", "changed the dropoff instructions of {it}"],
   CreateCourier: ["Courier created", "created {it}"],
   UpdateCourier: ["Courier changed", "changed {fields} of {it}"],

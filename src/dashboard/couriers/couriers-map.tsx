@@ -5,7 +5,7 @@ import { paths } from "../routes/paths.ts";
 import { numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 
-/** A map of the newest locations of couriers, who all have one. */
+/** A map of the newest locations of couriers. Each courier must have a location. */
 export function CouriersMap({ couriers }: { readonly couriers: readonly CourierProfile[] }) {
   const marks = useMemo(
     () => couriers.map((of) => ({ lat: of.figures!.place!.lat, lng: of.figures!.place!.lng, key: of.id, of })),

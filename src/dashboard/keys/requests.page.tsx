@@ -95,7 +95,7 @@ const REFERENCE = /SHP-[0-9A-Z]{12}/;
 /** Returns the command that repeats a request. Bodies are not logged. */
 function curlCommand(path: string, isTest: boolean): string {
   const verb = path.split(" ", 1)[0]!;
-  // The path contains text of the caller, which must not end the quotes of the shell.
+  // The path contains text from the caller. A quote in it would end the shell's quoted string.
   const address = encodeURI(path.slice(verb.length + 1)).replaceAll("'", "%27");
   const body = verb === "GET" ? "" : ` \\\n  -H 'content-type: application/json' -d @body.json`;
   return `curl -sS -X ${verb} '${location.origin}${address}' \\\n  -H 'authorization: Bearer ${isTest ? "shp_test_..." : "shp_..."}'${body}`;

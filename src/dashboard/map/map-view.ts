@@ -165,7 +165,7 @@ function drawLayers(
     );
   }
   map.addLayer(createRouteLayer(route, () => palette));
-  // The map has no size after the user leaves.
+  // The map has no size once the user has left the page.
   const chooseNames = () => ground?.chooseNames(map.getSize() ?? [0, 0]);
   map.on("moveend", () => {
     // The visible part of a zone determines its name's position.

@@ -10,10 +10,10 @@ import { localDate } from "../ui/local-time.ts";
 const HOUR_MS = 3_600_000;
 
 /**
- * Loads all shipments to pick up on a day, such as `2026-12-01`, in each pickup's time zone, by time and then by address.
- * Today's manifest also has those that are overdue or to be picked up as soon as possible.
+ * Loads all shipments to pick up on a day, such as `2026-12-01`, in each pickup's time zone, by time and then by
+ * address. For today, also loads shipments that are overdue or to be picked up as soon as possible.
  *
- * @param courierId includes only the shipments of a courier
+ * @param courierId loads only the shipments of this courier
  */
 export async function loadManifest(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
@@ -28,7 +28,8 @@ export async function loadManifest(
     client,
     {
       status: ShipmentStatus.AWAITING_PICKUP,
-      // The service limits pickups to a time only without other filters. A courier has few.
+      // The service filters by pickup time only without other filters. A courier has few shipments, so all of them are
+      // loaded.
       ...(courierId === undefined ? pickupsAround(day, isToday) : { courierId }),
     },
     signal,
@@ -50,8 +51,9 @@ function pickupsAround(day: string, isToday: boolean) {
 }
 
 /**
- * Groups shipments by courier, or by zone if their zones are given, in the order of the route: first the stops with a
- * position in the courier's run, then those at a time, then each nearest one. Shipments without a group come last.
+ * Groups shipments by courier, or by zone if their zones are given. Sorts each group: first shipments with a position
+ * in the courier's run, then those with a pickup window, then the others, each followed by the nearest remaining one.
+ * Shipments without a courier or zone come last.
  */
 export function groupPickups(shipments: readonly Shipment[], zones?: ReadonlyMap<Shipment, string>) {
   const groups = Map.groupBy(shipments, (it) => (zones ? zones.get(it) : it.courier?.name) ?? "");

@@ -300,7 +300,7 @@ function Pickup({ shipment, day }: { readonly shipment: Shipment; readonly day: 
   );
 }
 
-/** Returns the hours of the pickup, with the day if it is overdue. */
+/** Formats the hours of the pickup window, with its day if the pickup is overdue. */
 function timeOf(shipment: Shipment, day: string): string {
   const { pickup } = bookedWindows(shipment);
   if (pickup === undefined) return "As soon as possible";

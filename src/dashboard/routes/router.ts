@@ -22,7 +22,7 @@ export interface Going {
   readonly state?: unknown;
 }
 
-/** URL of the link last followed from each page, by the page's URL. */
+/** URL of the link that was last followed from a page, by the page's URL. */
 const followed = new Map<string, string>();
 let isBack = false;
 

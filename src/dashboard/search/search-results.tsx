@@ -27,7 +27,7 @@ export interface Keys {
   readonly text: string;
   /** Number of down arrow presses minus up arrow presses. */
   readonly steps: number;
-  /** The text and steps at the time Enter was pressed, or `undefined` once processed. */
+  /** `text` and `steps` when Enter was pressed, or `undefined` once processed. */
   readonly entered: Pick<Keys, "text" | "steps"> | undefined;
 }
 

@@ -28,8 +28,8 @@ export function isAhead(end: End, { status }: Shipment): boolean {
 }
 
 /**
- * Returns a function that computes a shipment's current or expected delay, `undefined` without one. Deadlines are the ends
- * of its windows. Without windows, it must not exceed the maximum age. `GetAttention` applies the same rule.
+ * Returns a function that computes a shipment's current or expected delay, `undefined` if it is not late. The deadlines
+ * are the ends of its windows, or without windows its maximum age. `GetAttention` applies the same rule.
  */
 export function useDelayOf() {
   const now = useNow();

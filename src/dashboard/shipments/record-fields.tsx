@@ -21,7 +21,7 @@ type OptionalField = {
 
 type RouteField = "pickupLat" | "pickupLng" | "dropoffLat" | "dropoffLng" | "weightKg";
 
-/** Optional fields of a booking that a shipment shows, besides lists and those that are not typed. */
+/** Optional text and number fields of a booking that a shipment also has, except those of the quote and the route. */
 type FieldName = Exclude<OptionalField & keyof Shipment, "quoteId" | RouteField>;
 
 const PHONE_HINT = "With country code, such as +12125550123";

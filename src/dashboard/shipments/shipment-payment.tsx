@@ -142,7 +142,7 @@ function PayLink({ shipment, connection }: PaymentProps) {
   }
   return (
     <>
-      <p>No pay link yet. A link for the customer works for almost a day.</p>
+      <p>No pay link yet. A link is valid for almost a day.</p>
       {create.problem && <ProblemNote problem={create.problem} labels={ADDRESS_LABELS} />}
       {mayCreate && (
         <div class="actions">

@@ -1,7 +1,10 @@
 import { useCall } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 
-/** Whether the workspace has couriers. True while unknown or not wanted. Loads the definitions of couriers if wanted. */
+/**
+ * Whether the workspace has couriers. True until it is known. Loads nothing, not even the service's definitions, unless
+ * `isWanted`.
+ */
 export function useHasCouriers(isWanted: boolean): boolean {
   const call = useCall();
   const { data: couriers } = useQuery(

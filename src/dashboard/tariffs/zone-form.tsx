@@ -102,7 +102,7 @@ function completeGeometry(outline: Outline): Zone["geometry"] {
 /**
  * Loads the text of a draft's zones.
  *
- * @throws ConnectError if the geometry of the zone at the index is another one
+ * @throws ConnectError if the zone at the index no longer has this geometry
  */
 async function loadUnchanged(draft: TariffDraft, index: number, geometry: Zone["geometry"] | undefined) {
   const text = await loadZones(draft);

@@ -264,7 +264,7 @@ function DeletionDialog() {
   const shipments =
     counted === undefined
       ? "All shipments"
-      : `${numberText(counted.count)}${counted.more ? " and more" : ""} ${counted.count === 1 ? "shipment" : "shipments"}`;
+      : `${counted.more ? "Over " : ""}${numberText(counted.count)} ${counted.count === 1 ? "shipment" : "shipments"}`;
   return (
     <Dialog
       title="Delete all test data"

@@ -33,7 +33,7 @@ export function preserveFocus(): void {
     });
   };
   let isMoving = false;
-  // While the focus moves to another element, the document has it, and handlers of the event may change the page.
+  // While the focus moves between elements, the document has the focus, and event handlers may change the page.
   const move = ({ relatedTarget }: FocusEvent) => {
     isMoving = relatedTarget !== null;
     setTimeout(() => {

@@ -26,5 +26,5 @@ export const EVENT_TYPES = [
   ["webhook.test", "Test event", "changed"],
 ] as const;
 
-/** Choices of a field for event types, which have their names in the API. */
+/** Choices of a field for event types, labeled with their API names. */
 export const TYPE_CHOICES = EVENT_TYPES.map(([type]) => [type, type] as const);

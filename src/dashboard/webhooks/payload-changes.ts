@@ -9,7 +9,7 @@ export function payloadChanges(before: unknown, after: unknown) {
     .filter((change) => change.before !== change.after);
 }
 
-/** Returns the values in a JSON value that are no objects or lists, by path. */
+/** Returns the path and JSON of each value that is neither an object nor a list. */
 function leavesOf(value: unknown, path: readonly string[] = []): (readonly [path: string, json: string])[] {
   if (typeof value !== "object" || value === null) return [[path.join("."), JSON.stringify(value)]];
   return Object.entries(value).flatMap(([name, part]) => leavesOf(part, [...path, name]));

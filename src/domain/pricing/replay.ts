@@ -118,7 +118,7 @@ function priceShipment(pricing: Pricing, shipment: ReplayedShipment): CoveredQuo
   return quoted.covered ? quoted : undefined;
 }
 
-/** Counts the shipments that find a slot full. They take no place. Cancelled shipments take none either. */
+/** Counts the shipments whose slot was already full. Neither they nor cancelled shipments take up capacity. */
 function countFull(ofDraft: Pricing, oldestFirst: readonly ReplayedShipment[]): number {
   if (!ofDraft.calendars?.some(({ schedule }) => schedule.capacity)) return 0;
   const loads = new Map<string, SlotLoad>();

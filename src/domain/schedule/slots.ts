@@ -141,7 +141,10 @@ function nextMinute(instantMs: number): number {
   return Math.ceil(instantMs / MINUTE_MS) * MINUTE_MS;
 }
 
-/** Returns the end of the passed cut-off that applies to windows starting at an instant, or `undefined`. */
+/**
+ * Returns the end of the time range for which a passed cut-off blocks windows that start at `startMs`. Returns
+ * `undefined` if no passed cut-off applies.
+ */
 function endOfPassed(day: Day, startMs: number, nowMs: number): number | undefined {
   const cutOffAtMs = cutOffOf(day, startMs);
   if (cutOffAtMs === undefined || nowMs <= cutOffAtMs) return undefined;

@@ -97,7 +97,10 @@ function isTakenBack({ proof: before }: DeliveryProgress, { proof: after }: Deli
   return (["pinVerified", "waived"] as const).some((kind) => before?.[kind] && !after?.[kind]);
 }
 
-/** Whether a change without another event needs none: of ETAs, of the count of wrong PINs or of an assignment's time. */
+/**
+ * Whether a change that causes no other event needs none: a change of ETAs, of the number of wrong PINs, or of the time
+ * of an assignment.
+ */
 function isUnannounced(from: EventfulState, to: EventfulState): boolean {
   const [before, after] = [from.progress ?? NO_PROGRESS, to.progress ?? NO_PROGRESS];
   if (!isSameAssignment(before.courier, after.courier) || before.arrivedAt !== after.arrivedAt) return false;
@@ -106,7 +109,7 @@ function isUnannounced(from: EventfulState, to: EventfulState): boolean {
   return hasNewTime || before.etas !== after.etas || hasWrongPin;
 }
 
-/** Whether two assignments differ at most in the time at which the position was given. */
+/** Whether two assignments are equal, ignoring the time at which the position was given. */
 function isSameAssignment(one: Courier | null, other: Courier | null): boolean {
   return isDeepStrictEqual({ ...one, sequencedAtMs: 0 }, { ...other, sequencedAtMs: 0 });
 }

@@ -26,7 +26,10 @@ export interface TrackedShipment {
   /** The current courier. `undefined` if there is none or the workspace hides couriers. */
   readonly courier:
     | {
-        /** `undefined` if the name contains a comma, because such a name begins with the family name. */
+        /**
+         * First word of the name. `undefined` if the name contains a comma, because such a name begins with the family
+         * name.
+         */
         readonly firstName: string | undefined;
         readonly vehicle: string | undefined;
         /**
