@@ -29,9 +29,7 @@ export function integerBounds(rules: Pick<FieldRules, "type"> | undefined): Inte
   };
 }
 
-/**
- * @param bounds range to name in the error about a value of another type. Validation enforces the range
- */
+/** @param bounds range that the error for a wrong JSON type names. Validation enforces the range */
 export function compileScalar(
   scalar: ScalarType,
   { least, most }: IntegerBounds = { least: undefined, most: undefined },

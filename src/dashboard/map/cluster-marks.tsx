@@ -48,7 +48,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
     setShown((before) => (keysOf(before) === keysOf(next) ? before : next));
     positionMarks(list.current, map);
   };
-  // Marks can change while the map stays the same.
+  // Update the clusters when the marks change, because the map reports only its own movements.
   useLayoutEffect(() => {
     if (view.current) setShown(clustersIn(view.current.part()));
   }, [clustersIn]);

@@ -33,7 +33,10 @@ export async function openCluster(em: EntityManager): Promise<Servers | undefine
   };
 }
 
-/** Returns the shard of each workspace, by workspace, if it is on the node and statements may name its tables. */
+/**
+ * Returns the shards of the given workspaces, by workspace. Omits shards that are not on the node, and those whose
+ * tables statements may not name.
+ */
 function namedShards(placements: Placements, node: Node, workspaces: readonly number[]): ReadonlyMap<number, Shard> {
   const shards = new Map<number, Shard>();
   for (const workspace of workspaces) {

@@ -50,8 +50,8 @@ function slotsOf(calendar: Calendar, day: Day, nowMs: number): readonly Slot[] {
   return day.openings.filter(hasRoom).map((opening) => {
     const startMs = earliestIn(calendar, opening, MIN_WINDOW_MS, nowMs);
     if (startMs === undefined) return slotOf(opening, timeZone);
-    // A window that starts in the last minutes of an opening can end in adjacent hours. The whole opening is then
-    // listed as too late.
+    // Near the end of an opening, a window may fit only together with adjacent hours. The whole opening is then listed,
+    // although it can no longer be booked.
     const rest = { ...opening, startMs };
     return slotOf(hasRoom(rest) ? rest : opening, timeZone);
   });

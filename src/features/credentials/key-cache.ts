@@ -10,7 +10,7 @@ export interface KeyCache<C extends Caller> extends KeyLookup<C> {
   refresh(reader: Reader): Promise<void>;
   /** Evicts all keys. Needed if changes may have been missed. */
   forgetAll(): void;
-  /** Returns the hashes of the keys that were used since the last call of `drainUsed`. */
+  /** Returns the hashes of the keys that were used since the last call of this function. */
   drainUsed(): string[];
 }
 

@@ -57,7 +57,7 @@ export function createFeedWatch(em: EntityManager, announcer: Pick<EventAnnounce
     try {
       await notifyBehind(em, watched);
     } catch {
-      // Each stream then either gets the same error when it reads, or continues.
+      // Notify all streams: each then gets the error when it reads, or continues if the database responds again.
       for (const streams of watched.values()) notifyAll(streams);
     }
   }

@@ -26,7 +26,7 @@ export const ApiRequest = defineEntity({
     /** Name or last four characters of the API key, or email of the member. */
     caller: p.text(),
   },
-  // For the purge, which reads all workspaces.
+  // Index for the purge, which reads all workspaces.
   indexes: [{ name: "api_request_by_age", properties: ["startedAt"] }],
 });
 

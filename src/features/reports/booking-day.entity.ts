@@ -30,7 +30,7 @@ export const BookingDay = defineEntity({
     /** Figures by hour and courier, and by hour and zone. Separate, because earlier releases sum up `hours`. */
     groupedHours: p.json().$type<readonly BookedHour[]>().defaultRaw("'[]'"),
   },
-  // For platform reports, which read all workspaces.
+  // Index for platform reports, which read all workspaces.
   indexes: [{ name: "booking_day_by_date", properties: ["date"] }],
 });
 

@@ -29,7 +29,7 @@ export const UsageHour = defineEntity({
     thirdQuarter: p.bigint("number").default(0),
     fourthQuarter: p.bigint("number").default(0),
   },
-  // For platform totals and the purge, which read all workspaces.
+  // Index for platform totals and the purge, which read all workspaces.
   indexes: [{ name: "usage_hour_by_hour", properties: ["hour"] }],
   checks: [
     {

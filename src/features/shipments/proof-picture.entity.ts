@@ -34,7 +34,7 @@ export const ProofPicture = defineEntity({
     recordedAt: p.datetime(3).index("proof_picture_by_age"),
   },
   indexes: [
-    // Serves the workers, which read all workspaces.
+    // Index for the workers, which read all workspaces.
     {
       name: "proof_picture_to_move",
       expression: `create index "proof_picture_to_move" on "proof_picture" ("moves_at") where content is not null`,

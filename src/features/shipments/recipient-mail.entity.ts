@@ -31,7 +31,7 @@ export const RecipientMail = defineEntity({
     sendCount: p.integer().fieldName("tellings").default(1),
   },
   indexes: [
-    // Serves the sender, which reads all workspaces.
+    // Index for the sender, which reads all workspaces.
     {
       name: "recipient_notice_due",
       expression: `create index "recipient_notice_due" on "recipient_notice" ("next_attempt_at") where state = 'waiting'`,

@@ -22,7 +22,7 @@ export const Simulation = defineEntity({
     tries: p.integer().default(0),
   },
   indexes: [
-    // Serves the workers, which read all test twins.
+    // Index for the workers, which read all test twins.
     {
       name: "simulation_next_try",
       properties: ["nextTryAt"],

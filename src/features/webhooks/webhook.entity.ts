@@ -37,7 +37,7 @@ export const Webhook = defineEntity({
     updatedAt: p.datetime(3),
   },
   indexes: [
-    // For the operators' list of failing webhooks in all workspaces.
+    // Index for the operators' list of failing webhooks in all workspaces.
     { name: "webhook_failing", properties: ["failingSince"], where: "failing_since is not null" },
   ],
   checks: [

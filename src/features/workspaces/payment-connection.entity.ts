@@ -45,7 +45,7 @@ export const PaymentConnection = defineEntity({
     eventsReadUntil: p.datetime(3).fieldName("heard_until").nullable(),
   },
   indexes: [
-    // By account, because provider events sent to the platform have no workspace.
+    // Index by account only, because provider events sent to the platform have no workspace.
     { name: "payment_connection_account", properties: ["account"] },
     { name: "payment_connection_by_check", properties: ["checkAt"] },
     { name: "payment_connection_stopped", properties: ["workspace"], where: STOPPED },
