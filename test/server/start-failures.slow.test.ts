@@ -156,12 +156,12 @@ test("a start with a data folder of another PostgreSQL version fails and explain
 });
 
 test.each([
-  ["that never answers", () => undefined],
-  ["that ends every connection", (socket: Socket) => void socket.end()],
+  ["that never responds", () => undefined],
+  ["that closes every connection", (socket: Socket) => void socket.end()],
 ])("waits for a database %s and names its address", async (_, answer) => {
   const port = await listenSomewhere(createServer(answer));
   const served = spawnService({ DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` });
-  const line = await eventually("the log to report it", () => served.log().find(({ level }) => level === "warn"));
+  const line = await eventually("a warning in the log", () => served.log().find(({ level }) => level === "warn"));
   expect(line.msg).toMatch(
     new RegExp(
       `^waiting for the database: 127.0.0.1:${port} (does not respond|closes the connection at once); check DATABASE_URL$`,
@@ -173,7 +173,7 @@ test.each([
 
 test("waits for a database that is down and logs it in one line without a stack trace", async () => {
   const served = spawnService({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
-  const line = await eventually("the log to report it", () => served.log().find(({ level }) => level === "warn"));
+  const line = await eventually("a warning in the log", () => served.log().find(({ level }) => level === "warn"));
   expect(line).toEqual({
     ...OF_PROCESS,
     level: "warn",
