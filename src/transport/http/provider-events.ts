@@ -32,7 +32,7 @@ const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
 /**
  * Creates the handler of payment provider events: `POST /webhooks/{provider}` for the platform's account,
  * and `/webhooks/{provider}/{workspace}` for workspaces with their own key. Accepted events get 200
- * without a body. Unsigned events count against their address, so that they do not block other addresses.
+ * with an empty object. Unsigned events count against their address, so that they do not block other addresses.
  */
 export function createProviderEvents(
   options: ProviderEventOptions & {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import { loadOnce } from "../../domain/load-once.ts";
-import type { Limiter } from "../../pipeline/bounds/rate-limiter.ts";
+import { type Limiter, rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { receiveCall, type WorkspaceCaller } from "../../pipeline/call.ts";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
@@ -11,7 +11,7 @@ import { assertSameSite } from "../../pipeline/credentials/session-cookie.ts";
 import { rateLimitError } from "../../pipeline/stages/admit.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { parseBody, readSmallBody } from "../http/read-body.ts";
-import { methodNotAllowed, sendRefusal, type HttpHandler } from "../http/responses.ts";
+import { headerList, methodNotAllowed, sendRefusal, type HttpHandler } from "../http/responses.ts";
 import type { McpOptions } from "./mcp-server.ts";
 
 const PATH = "/mcp";
@@ -33,8 +33,13 @@ export function createMcpEndpoint(
   const { pipeline, limiter, clientAddress, isHttps, onRateLimited } = options;
   const server = loadOnce(async () => (await import("./mcp-server.ts")).createMcpServer(options));
 
-  /** @throws Refusal CREDENTIAL_REFUSED, CROSS_SITE, RATE_LIMITED, and errors of `Authenticate` */
-  async function admit(request: IncomingMessage, headers: CallHeaders): Promise<WorkspaceCaller> {
+  /**
+   * Authenticates a message and counts it.
+   *
+   * @param limits receives the RateLimit headers of the response
+   * @throws Refusal CREDENTIAL_REFUSED, CROSS_SITE, RATE_LIMITED, and errors of `Authenticate`
+   */
+  async function admit(request: IncomingMessage, headers: CallHeaders, limits: string[]): Promise<WorkspaceCaller> {
     // Session cookies are not accepted, because any page can make a browser send them.
     if (!carriesKey(headers)) throw credentialError("is missing", "workspace");
     // MCP requires an Origin check, even though browsers do not send keys automatically.
@@ -45,19 +50,26 @@ export function createMcpEndpoint(
     assertNotSuspended(caller);
     const limit = caller.limits.read;
     const verdict = await limiter.consume(caller.account, "read", limit);
+    const state = { limitClass: "read", limit, verdict } as const;
+    limits.push(...headerList(rateLimitHeaders(state)));
     if (verdict.allowed) return caller;
     if (!caller.test) onRateLimited("read");
-    throw rateLimitError({ limitClass: "read", limit, verdict }, "workspace");
+    throw rateLimitError(state, "workspace");
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+  async function serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+    limits: string[],
+  ): Promise<void> {
     const headers = readCallHeaders(request.rawHeaders);
-    const caller = await admit(request, headers);
+    const caller = await admit(request, headers, limits);
     const body = await readSmallBody(request, headers, MAX_REQUEST_BYTES);
     const message = parseBody(body, headers, false);
     const serveMessage = await server.get();
     const answer = await serveMessage(message, { request, response, requestId, caller });
-    send(response, await inAcceptedType(answer, request.headers.accept), requestId);
+    send(response, await inAcceptedType(answer, request.headers.accept), requestId, limits);
   }
 
   return (request, response, requestId) => {
@@ -66,8 +78,9 @@ export function createMcpEndpoint(
       sendRefusal(response, requestId, methodNotAllowed("POST"), ["allow", "POST"]);
       return true;
     }
-    serve(request, response, requestId).catch((error: unknown) => {
-      sendRefusal(response, requestId, pipeline.toRefusal(error, requestId));
+    const limits: string[] = [];
+    serve(request, response, requestId, limits).catch((error: unknown) => {
+      sendRefusal(response, requestId, pipeline.toRefusal(error, requestId), limits);
     });
     return true;
   };
@@ -91,7 +104,12 @@ async function inAcceptedType(response: Response, accept: string | undefined): P
 }
 
 /** Sends the whole reply at once, even if its type is an event stream. */
-function send(response: ServerResponse, { status, type, text }: Reply, requestId: string): void {
+function send(
+  response: ServerResponse,
+  { status, type, text }: Reply,
+  requestId: string,
+  limits: readonly string[],
+): void {
   if (response.destroyed) return;
   const body = Buffer.from(text);
   response.writeHead(status, [
@@ -102,6 +120,7 @@ function send(response: ServerResponse, { status, type, text }: Reply, requestId
     requestId,
     "cache-control",
     "no-store",
+    ...limits,
   ]);
   response.end(body);
 }

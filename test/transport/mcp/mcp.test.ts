@@ -515,9 +515,18 @@ describe("a request is refused before its message is read", () => {
     const { id, apiKey } = await service.addWorkspace();
     await setLimit(service.app.em, id, "read", { rate: 1, burst: 1 });
     const accept = { accept: "application/json, text/event-stream" };
-    expect((await post(apiKey, PING, accept)).status).toBe(200);
-    const { status, code, headers } = await post(apiKey, PING, accept);
-    expect([status, code, headers.get("retry-after")]).toEqual([429, "RATE_LIMITED", "1"]);
+    const limits = ({ headers }: { readonly headers: Headers }) =>
+      ["ratelimit-policy", "ratelimit"].map((name) => headers.get(name));
+    const allowed = await post(apiKey, PING, accept);
+    expect([allowed.status, ...limits(allowed)]).toEqual([200, '"read";q=1;w=1', '"read";r=0;t=1']);
+    const refused = await post(apiKey, PING, accept);
+    expect([refused.status, refused.code, ...limits(refused)]).toEqual([
+      429,
+      "RATE_LIMITED",
+      '"read";q=1;w=1',
+      '"read";r=0;t=1',
+    ]);
+    expect(refused.headers.get("retry-after")).toBe("1");
     const { text } = await service.request("/metrics");
     expect(text).toMatch(/^shipments_rate_limited_total\{class="read"\} [1-9]/m);
   });
