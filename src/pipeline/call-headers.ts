@@ -22,6 +22,7 @@ export interface CallHeaders {
   /** `Sec-Fetch-Site`: the browser's information on whether a page of this site sent the request. */
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
+  readonly referer: string | undefined;
   readonly host: string | undefined;
   /** All `Prefer` values, joined by commas. */
   readonly prefer: string | undefined;
@@ -84,6 +85,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     workspace: undefined,
     fetchSite: undefined,
     origin: undefined,
+    referer: undefined,
     host: undefined,
     prefer: undefined,
     simulate: undefined,
@@ -138,6 +140,8 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
       return void (picked.fetchSite ??= value);
     case "origin":
       return void (picked.origin ??= value);
+    case "referer":
+      return void (picked.referer ??= value);
     case "x-forwarded-for":
       return void (picked.forwardedFor = joined(picked.forwardedFor, value));
     case "host":

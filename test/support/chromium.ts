@@ -51,8 +51,8 @@ const INSTALLED = findChromium();
 /** Whether browser tests can run. */
 export const HAS_CHROMIUM = INSTALLED !== undefined;
 
-/** Starts the installed Chromium without its sandbox, which does not work for root. */
-export function launchChromium(): Promise<Browser> {
+/** Starts the installed Chromium without its sandbox, which does not work for root. `args` are further switches. */
+export function launchChromium(...args: readonly string[]): Promise<Browser> {
   if (INSTALLED === undefined) throw new Error("Chromium is not installed. Install it or set CHROMIUM_PATH.");
-  return chromium.launch({ executablePath: INSTALLED, args: ["--no-sandbox"] });
+  return chromium.launch({ executablePath: INSTALLED, args: ["--no-sandbox", ...args] });
 }

@@ -18,6 +18,8 @@ export async function call(path: string, body?: object, idempotencyKey?: string)
       cache: "no-store",
       credentials: "same-origin",
       redirect: "error",
+      // Without `Sec-Fetch-Site`, as on plain HTTP, the service recognizes a GET of its own page by the referrer.
+      referrerPolicy: "same-origin",
       signal: AbortSignal.timeout(timeoutMs),
       ...(text !== undefined && { body: text }),
       headers: {

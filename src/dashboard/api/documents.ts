@@ -34,7 +34,8 @@ export async function putChunk(path: string, contentType: string, chunk: Blob): 
 
 async function send(path: string, init: RequestInit): Promise<Response> {
   try {
-    const response = await fetch(path, init);
+    // Without `Sec-Fetch-Site`, as on plain HTTP, the service recognizes a GET of its own page by the referrer.
+    const response = await fetch(path, { referrerPolicy: "same-origin", ...init });
     if (response.ok) return response;
     throw await connectErrorOf(response);
   } catch (error) {

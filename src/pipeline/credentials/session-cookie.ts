@@ -10,19 +10,20 @@ export const COURIER_COOKIE = createSiteCookie("courier", "[0-9a-z]{1,10}\\.[A-Z
 
 /**
  * Checks that a page of this site sent the request, because browsers send session cookies with any request. Uses Fetch
- * Metadata, or the origin in browsers without it.
+ * Metadata. Old browsers and pages on plain HTTP do not send it, so the origin is used then, or the referrer, because
+ * a GET within a site has no origin.
  *
  * @param isHttps whether browsers use https. An http page of the same host could be forged on the network.
  * @throws Refusal CROSS_SITE
  */
-export function assertSameSite({ fetchSite, origin, host }: CallHeaders, isHttps: boolean): void {
+export function assertSameSite({ fetchSite, origin, referer, host }: CallHeaders, isHttps: boolean): void {
   if (fetchSite === "same-origin") return;
-  if (fetchSite === undefined && isOwnOrigin(origin, host, isHttps)) return;
+  if (fetchSite === undefined && isOwnOrigin(origin ?? referer, host, isHttps)) return;
   throw refuse("CROSS_SITE");
 }
 
-function isOwnOrigin(origin: string | undefined, host: string | undefined, isHttps: boolean) {
-  if (origin === undefined || !URL.canParse(origin)) return false;
-  const { protocol, host: from } = new URL(origin);
+function isOwnOrigin(url: string | undefined, host: string | undefined, isHttps: boolean) {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { protocol, host: from } = new URL(url);
   return protocol === (isHttps ? "https:" : "http:") && from === host;
 }

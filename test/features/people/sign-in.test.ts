@@ -204,7 +204,8 @@ describe("a session", () => {
     ["another site", { "sec-fetch-site": "cross-site" }],
     ["another subdomain", { "sec-fetch-site": "same-site" }],
     ["the address bar", { "sec-fetch-site": "none" }],
-    ["an old browser on another site", { origin: "https://evil.example" }],
+    ["an old browser on another site", { origin: "https://evil.example", referer: service.httpUrl }],
+    ["a link on another site", { referer: "https://evil.example/" }],
     ["the same host over another scheme", { origin: service.httpUrl.replace("http:", "https:") }],
     ["a program", {}],
   ])("is rejected from %s", async (_, extraHeaders: Record<string, string>) => {
@@ -214,8 +215,11 @@ describe("a session", () => {
     await expectRefused(call, "CROSS_SITE", text);
   });
 
-  test("is accepted from a page of this site in an old browser", async () => {
-    const headers = { cookie: admin.cookie, ...inWorkspace(), origin: service.httpUrl };
+  test.each([
+    ["origin", service.httpUrl],
+    ["referer", `${service.httpUrl}/shipments`],
+  ])("is accepted from a page of this site in an old browser, by its %s", async (name, value) => {
+    const headers = { cookie: admin.cookie, ...inWorkspace(), [name]: value };
     expect((await service.as(undefined).getWorkspace({}, headers)).status).toBe(200);
   });
 
