@@ -36,7 +36,7 @@ function MoveFirst({ stop }: { readonly stop: Stop }) {
   const [state, setState] = useState<"running" | "failed">();
   const move = async () => {
     setState("running");
-    if (!(await moveFirst(stop.tasks.map(({ shipment }) => shipment.reference)))) return setState("failed");
+    if (!(await moveFirst(tasksNow(stop).map(({ shipment }) => shipment.reference)))) return setState("failed");
     synchronize();
     replaceScreen(paths.run);
   };
