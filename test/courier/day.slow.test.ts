@@ -188,6 +188,25 @@ describeDashboard("a courier's day", (dashboard) => {
     await expect.poll(() => ordered).toEqual(inOrder(["SHP-2", "SHP-0", "SHP-1"]));
   });
 
+  test("reports that the phone cannot store an action, and records it once it can", async () => {
+    const { as, references, openPhone } = await startRun(1);
+    const { page } = await openPhone();
+    await page.evaluate(`{
+      const { add } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.add = () => { throw new DOMException("full", "QuotaExceededError"); };
+      globalThis.freeStorage = () => (IDBObjectStore.prototype.add = add);
+    }`);
+    const refused = () => page.getByText("This browser cannot store updates.").waitFor();
+    await press(page, "Arrived");
+    await refused();
+    await follow(page, "Picked up");
+    await press(page, "Picked up");
+    await refused();
+    await page.evaluate("freeStorage()");
+    await press(page, "Picked up");
+    await expect.poll(() => actsOf(as, references[0]!)).toEqual(["shipment.in_transit"]);
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

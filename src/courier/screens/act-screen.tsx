@@ -21,12 +21,20 @@ export function ActScreen({ kind, shipments }: { readonly kind: string; readonly
   const [pinCheck, setPinCheck] = usePinCheck(shipments[0] ?? "");
   const isPossible = chosen.every((it) => allowedActs(it).includes(kind as ActKind));
   const isRecording = useRef(false);
+  const [isStorageFull, setStorageFull] = useState(false);
   const record = async (details: Details) => {
     // A second tap would record a second attempt.
     if (isRecording.current) return;
     isRecording.current = true;
     if (details.pin !== undefined) setPinCheck("queueing");
-    await queueAct(kind as ActKind, shipments, details);
+    try {
+      await queueAct(kind as ActKind, shipments, details);
+    } catch {
+      isRecording.current = false;
+      setPinCheck(undefined);
+      return setStorageFull(true);
+    }
+    setStorageFull(false);
     await reload();
     synchronize();
     if (details.pin === undefined) replaceScreen(paths.run);
@@ -54,6 +62,7 @@ export function ActScreen({ kind, shipments }: { readonly kind: string; readonly
       <h1 tabIndex={-1}>{label}</h1>
       <p>{end === "pickup" ? first.pickup_address : first.dropoff_address}</p>
       <ErrorNote text={pinCheck === "wrong" && t.refusal["PIN_WRONG"]} />
+      <ErrorNote text={isStorageFull && t.noStorage} />
       {pinCheck === "running" && <p role="status">{t.loading}</p>}
       {/* The form stays, because its entries are sent again with another PIN. */}
       <div hidden={pinCheck === "running"}>
@@ -85,7 +94,7 @@ type PinCheck = "queueing" | "running" | "wrong";
  *
  * @returns the state of the check, and a function that starts it after the act was queued
  */
-function usePinCheck(shipment: string): readonly [PinCheck | undefined, (check: PinCheck) => void] {
+function usePinCheck(shipment: string): readonly [PinCheck | undefined, (check: PinCheck | undefined) => void] {
   const { state } = useApp();
   const [check, setCheck] = useState<PinCheck>();
   useEffect(() => {

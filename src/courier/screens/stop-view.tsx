@@ -1,4 +1,6 @@
+import { useState } from "preact/hooks";
 import { haversineKm } from "../../domain/coverage/geo.ts";
+import { ErrorNote } from "../inputs/error-note.tsx";
 import { allowedActs, type ActKind } from "../run/acts.ts";
 import { isLate, requiredProof, type Visit, visitOf } from "../run/shipment.ts";
 import { isLateStop, type Stop, type Task, tasksNow } from "../run/stops.ts";
@@ -92,13 +94,19 @@ function SharedActs({ tasks }: { readonly tasks: readonly Task[] }) {
     .map((kind) => [kind, referencesFor(kind)] as const)
     .filter(([, references]) => references.length > 0);
   const pickups = referencesFor("pick_up");
+  const [isStorageFull, setStorageFull] = useState(false);
   const arrive = async () => {
-    for (const [kind, references] of arrivals) await queueAct(kind, references);
+    try {
+      for (const [kind, references] of arrivals) await queueAct(kind, references);
+    } catch {
+      return setStorageFull(true);
+    }
     synchronize();
     replaceScreen(location.hash || paths.run);
   };
   return (
     <div class="acts">
+      <ErrorNote text={isStorageFull && arrivals.length > 0 && t.noStorage} />
       {arrivals.length > 0 && (
         <button type="button" onClick={() => void arrive()}>
           {t.act.arrive_pickup}
