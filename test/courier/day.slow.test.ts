@@ -207,6 +207,30 @@ describeDashboard("a courier's day", (dashboard) => {
     await expect.poll(() => actsOf(as, references[0]!)).toEqual(["shipment.in_transit"]);
   });
 
+  test("learns the clock when a response begins, because its body can take long", async () => {
+    const { openPhone } = await startRun(1);
+    const { page } = await openPhone();
+    // Reading the run takes a minute.
+    await page.addInitScript(`{
+      const { json } = Response.prototype;
+      Response.prototype.json = function () {
+        const { now } = Date;
+        if (this.url.endsWith("/run")) Date.now = () => now() + 60_000;
+        return json.call(this);
+      };
+    }`);
+    await page.reload();
+    const read = (key: string): Promise<any> =>
+      page.evaluate(`new Promise((resolve) => {
+        indexedDB.open("courier").onsuccess = ({ target: { result: database } }) => {
+          const request = database.transaction("values").objectStore("values").get("${key}");
+          request.onsuccess = () => resolve(request.result);
+        };
+      })`);
+    await expect.poll(async () => (await read("run")).loadedAt - Date.now()).toBeGreaterThan(30_000);
+    expect((await read("clockOffsetMs")) ?? 0).toBe(0);
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

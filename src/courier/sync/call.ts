@@ -27,8 +27,9 @@ export async function call(path: string, body?: object, idempotencyKey?: string)
         ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
       },
     });
-    const parsed: Answer["body"] | null = await response.json().catch(() => undefined);
+    // Before the body, which takes seconds on a slow network.
     await learnClock(response.headers.get("date"));
+    const parsed: Answer["body"] | null = await response.json().catch(() => undefined);
     const retryAfter = Number(response.headers.get("retry-after"));
     return {
       status: response.status,
