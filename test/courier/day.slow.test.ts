@@ -231,6 +231,25 @@ describeDashboard("a courier's day", (dashboard) => {
     expect((await read("clockOffsetMs")) ?? 0).toBe(0);
   });
 
+  test("is synchronized once at a time, however often a link was opened", async () => {
+    const { network, newLink } = await startRun(1);
+    const { page } = await startPhone(`${network.url}/c`);
+    await page.route("**/c/session", (route) => route.abort());
+    const online = "dispatchEvent(new Event('online'))";
+    await page.goto(await newLink());
+    for (let tries = 0; tries < 3; tries++) {
+      const failed = page.waitForEvent("requestfailed");
+      await page.evaluate(online);
+      await failed;
+      await page.getByText("Your link opens when the network returns.").waitFor();
+    }
+    await page.unroute("**/c/session");
+    await page.evaluate(online);
+    await nextStop(page).waitFor();
+    const count = `${online}; navigator.locks.query().then(({ held, pending }) => held.length + pending.length)`;
+    expect(await page.evaluate(count)).toBe(1);
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

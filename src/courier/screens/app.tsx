@@ -20,10 +20,12 @@ export function Courier() {
   const fail = () => setFailed(true);
   const [state, reload] = useStoredState(fail);
   const link = useLink();
-  const synchronize = useRef<() => void>(() => undefined);
+  const synchronize = useRef<(() => void) | undefined>(undefined);
   useEffect(() => {
     if (link === "opening") return;
-    synchronize.current = keepSynchronized(fail);
+    // A link is opened again after each return of the network.
+    if (synchronize.current === undefined) synchronize.current = keepSynchronized(fail);
+    else synchronize.current();
   }, [link === "opening"]);
   const position = usePosition(state);
   const nowMs = useNow() + (state?.clockOffsetMs ?? 0);
@@ -35,7 +37,7 @@ export function Courier() {
   }, [language]);
   if (isFailed) return <main class="notice">{t.noStorage}</main>;
   if (state === undefined) return <main class="notice">{t.loading}</main>;
-  const app = { state, t, position, nowMs, reload, synchronize: () => synchronize.current() };
+  const app = { state, t, position, nowMs, reload, synchronize: () => synchronize.current?.() };
   return (
     <AppContext.Provider value={app}>
       <Banner />
