@@ -250,6 +250,28 @@ describeDashboard("a courier's day", (dashboard) => {
     expect(await page.evaluate(count)).toBe(1);
   });
 
+  test("takes a signature under the pen after the phone was rotated", async () => {
+    const { as, references, openPhone } = await startRun(3);
+    const [, , shipment] = references as [string, string, string];
+    await as.advanceShipment({ shipment });
+    const { page } = await openPhone();
+    await page.evaluate(`location.hash = "#/act/deliver/${shipment}"`);
+    const field = page.getByRole("img", { name: "Signature of the recipient" });
+    await field.waitFor();
+    const { width, height } = page.viewportSize()!;
+    await page.setViewportSize({ width: height, height: width });
+    await sign(page);
+    // `sign` ends at this point of the field.
+    const inkAt = await field.evaluate((canvas: any) => {
+      const [x, y] = [(120 * canvas.width) / canvas.offsetWidth, (120 * canvas.height) / canvas.offsetHeight];
+      return canvas
+        .getContext("2d")
+        .getImageData(x - 5, y - 5, 10, 10)
+        .data.some((value: number) => value < 128);
+    });
+    expect(inkAt).toBe(true);
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

@@ -50,11 +50,14 @@ function clear(canvas: HTMLCanvasElement): void {
 function draw({ currentTarget: canvas, offsetX, offsetY, buttons, pointerId, type }: PointerEvent): void {
   if (!(canvas instanceof HTMLCanvasElement) || buttons === 0) return;
   const context = canvas.getContext("2d")!;
+  // The canvas is stretched once the phone is rotated.
+  const x = (offsetX * canvas.width) / canvas.clientWidth;
+  const y = (offsetY * canvas.height) / canvas.clientHeight;
   if (type === "pointerdown") {
     canvas.setPointerCapture(pointerId);
     context.beginPath();
-    context.moveTo(offsetX, offsetY);
+    context.moveTo(x, y);
   }
-  context.lineTo(offsetX, offsetY);
+  context.lineTo(x, y);
   context.stroke();
 }
