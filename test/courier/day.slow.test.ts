@@ -272,6 +272,17 @@ describeDashboard("a courier's day", (dashboard) => {
     expect(inkAt).toBe(true);
   });
 
+  test("begins when the service can be reached, even if the phone reports no return of the network", async () => {
+    const { network, newLink } = await startRun(1);
+    const { page } = await startPhone(`${network.url}/c`);
+    await page.route("**/c/session", (route) => route.fulfill({ status: 503 }));
+    await page.goto(await newLink());
+    await page.getByText("Your link opens when the network returns.").waitFor();
+    await page.unroute("**/c/session");
+    await nextStop(page).waitFor();
+    await page.getByText("Your link opens when the network returns.").waitFor({ state: "detached" });
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

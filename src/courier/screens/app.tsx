@@ -23,10 +23,10 @@ export function Courier() {
   const synchronize = useRef<(() => void) | undefined>(undefined);
   useEffect(() => {
     if (link === "opening") return;
-    // A link is opened again after each return of the network.
+    // A link can be opened several times.
     if (synchronize.current === undefined) synchronize.current = keepSynchronized(fail);
     else synchronize.current();
-  }, [link === "opening"]);
+  }, [link]);
   const position = usePosition(state);
   const nowMs = useNow() + (state?.clockOffsetMs ?? 0);
   const language = state?.language ?? chooseLanguage(navigator.languages);
@@ -75,18 +75,25 @@ function Screen() {
   );
 }
 
-/** Opens the link in the address, again after each return of the network. Removes its token from the address. */
+/** Interval of opening a link while the service cannot be reached. Many phones in a dead spot stay "online". */
+const REOPEN_MS = 5_000;
+
+/** Opens the link in the address, repeatedly until the service responds. Removes its token from the address. */
 function useLink(): LinkResult | "opening" | undefined {
   const [result, setResult] = useState<LinkResult | "opening" | undefined>(
     tokenInAddress() === undefined ? undefined : "opening",
   );
   useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const open = async () => {
+      clearTimeout(timer);
       const token = tokenInAddress();
       if (token === undefined) return;
-      setResult("opening");
+      setResult((before) => (before === "unreachable" ? before : "opening"));
       const opened = await openLink(token);
-      if (opened !== "unreachable") history.replaceState(null, "", `${location.pathname}${paths.run}`);
+      clearTimeout(timer);
+      if (opened === "unreachable") timer = setTimeout(open, REOPEN_MS);
+      else history.replaceState(null, "", `${location.pathname}${paths.run}`);
       setResult(opened);
     };
     void open();
