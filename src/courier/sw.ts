@@ -29,8 +29,7 @@ const CACHE = PREFIX + SHELL.join(" ");
 const PAGE_TIMEOUT_MS = 3_000;
 
 scope.addEventListener("install", (event) => {
-  const stored = caches.open(CACHE).then((cache) => cache.addAll(SHELL));
-  event.waitUntil(stored.then(() => scope.skipWaiting()));
+  event.waitUntil(storeShell().then(() => scope.skipWaiting()));
 });
 
 scope.addEventListener("activate", (event) => {
@@ -48,6 +47,18 @@ scope.addEventListener("fetch", (event) => {
 scope.addEventListener("sync", (event) => {
   event.waitUntil(sendQueue());
 });
+
+/**
+ * Stores the page and its files. The browser repeats a failed installation at the next visit.
+ *
+ * @throws Error if the page belongs to another version, which replicas serve during a rollout
+ */
+async function storeShell(): Promise<void> {
+  const cache = await caches.open(CACHE);
+  await cache.addAll(SHELL);
+  const page = (await (await cache.match(PAGE))?.text()) ?? "";
+  if (!SHELL.every((path) => page.includes(path))) throw new Error("The page belongs to another version.");
+}
 
 async function sendQueue(): Promise<void> {
   const { connection } = await synchronize();

@@ -283,6 +283,21 @@ describeDashboard("a courier's day", (dashboard) => {
     await page.getByText("Your link opens when the network returns.").waitFor({ state: "detached" });
   });
 
+  test("opens offline after a visit during a rollout, in which the worker got the page of another version", async () => {
+    const { network, newLink, openPhone } = await startRun(1);
+    network.isRollout = true;
+    const { page } = await openPhone();
+    const installed = "navigator.serviceWorker.getRegistration().then((it) => it?.installing == null)";
+    await expect.poll(() => page.evaluate(installed)).toBe(true);
+    network.isRollout = false;
+    await page.goto(await newLink());
+    await page.reload();
+    await page.evaluate("navigator.serviceWorker.ready");
+    network.isDown = true;
+    await page.reload();
+    await nextStop(page).waitFor();
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

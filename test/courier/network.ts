@@ -13,6 +13,8 @@ export interface Network {
   readonly url: string;
   /** Whether the network is down: connections are closed without a response. */
   isDown: boolean;
+  /** Whether the page that the service worker stores is from another version, as during a rollout. */
+  isRollout: boolean;
   /** Fails the next POST with this name to a shipment, after which the network is down. Resolves when it has failed. */
   cutNext(cut: CutPoint, name: string): Promise<void>;
   close(): Promise<void>;
@@ -39,6 +41,7 @@ export async function startNetwork(httpUrl: string, clockOffsetMs = 0): Promise<
   const network: Network = {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
     isDown: false,
+    isRollout: false,
     cutNext: (cut, name) => new Promise((done) => (planned = { cut, name, done })),
     async close() {
       server.close();
@@ -61,11 +64,15 @@ export async function startNetwork(httpUrl: string, clockOffsetMs = 0): Promise<
   }
 
   async function forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isOther = network.isRollout && incoming.url === "/c" && incoming.headers["sec-fetch-dest"] === "empty";
+    if (isOther) delete incoming.headers["if-none-match"];
     const outgoing = start(incoming).end(Buffer.concat(await incoming.toArray()));
     const { status, headers, content } = await responseTo(outgoing);
     const isWorker = incoming.url === "/c/sw.js";
-    if (isWorker) delete headers["content-length"];
-    response.writeHead(status, headers).end(isWorker ? moveClock(clockOffsetMs) + content.toString() : content);
+    if (isWorker || isOther) delete headers["content-length"];
+    if (isOther) delete headers.etag;
+    const text = isWorker ? moveClock(clockOffsetMs) + content.toString() : content;
+    response.writeHead(status, headers).end(isOther ? text.toString().replaceAll("index-", "index-other-") : text);
   }
 
   function start({ method, url, headers }: IncomingMessage) {
