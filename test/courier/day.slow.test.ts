@@ -298,6 +298,25 @@ describeDashboard("a courier's day", (dashboard) => {
     await nextStop(page).waitFor();
   });
 
+  test("shows the weight after a description that is written from right to left", async () => {
+    const { as, references, openPhone } = await startRun(1);
+    await as.updateShipment({ shipment: references[0]!, package_description: "זר פרחים" });
+    const { page } = await openPhone();
+    await nextStop(page).getByText("זר פרחים").waitFor();
+    /** Returns the position of the first character of a text from the left. */
+    const leftOf = (text: string): Promise<number> =>
+      page.evaluate(`(() => {
+        const nodes = document.createTreeWalker(document.querySelector(".task"), NodeFilter.SHOW_TEXT);
+        while (!nodes.nextNode().data.includes("${text}"));
+        const range = document.createRange();
+        const start = nodes.currentNode.data.indexOf("${text}");
+        range.setStart(nodes.currentNode, start);
+        range.setEnd(nodes.currentNode, start + 1);
+        return range.getBoundingClientRect().left;
+      })()`);
+    expect(await leftOf("2.5")).toBeGreaterThan(await leftOf("זר"));
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

@@ -147,7 +147,15 @@ function TaskView({ task: { shipment, end }, isAlone }: { readonly task: Task; r
         {reference} {!isAlone && <b>{isDropoff ? visit.contact : shipment.dropoff_address}</b>}{" "}
         {!isAlone && isLate(shipment, end, nowMs) && <em class="late">{t.late}</em>}
       </p>
-      <p>{facts.filter(Boolean).join(" · ")}</p>
+      <p>
+        {facts.filter(Boolean).map((fact, i) => (
+          <>
+            {/* Right-to-left text must not move the number of the next fact. */}
+            {i > 0 && " · "}
+            <bdi>{fact}</bdi>
+          </>
+        ))}
+      </p>
       {items.length > 0 && (
         <ul class="items">
           {items.map(({ name, quantity }) => (
