@@ -317,6 +317,26 @@ describeDashboard("a courier's day", (dashboard) => {
     expect(await leftOf("2.5")).toBeGreaterThan(await leftOf("זר"));
   });
 
+  test("waits for a photo that is still being scaled", async () => {
+    const { as, references, openPhone } = await startRun(1);
+    await as.advanceShipment({ shipment: references[0]! });
+    const { page } = await openPhone();
+    await page.evaluate(`{
+      const { promise, resolve } = Promise.withResolvers();
+      const create = createImageBitmap;
+      globalThis.createImageBitmap = (...args) => promise.then(() => create(...args));
+      globalThis.scale = resolve;
+    }`);
+    await follow(page, "Delivered");
+    await page.locator("input[type=file]").setInputFiles(PHOTO);
+    await press(page, "Delivered");
+    await page.evaluate("scale()");
+    await page.getByRole("img", { name: "Photo" }).waitFor();
+    await press(page, "Delivered");
+    const proof = async () => (await data(as.getShipment({ shipment: references[0]! }))).proof?.photo;
+    await expect.poll(proof).toBe(true);
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

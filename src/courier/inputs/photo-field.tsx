@@ -15,7 +15,9 @@ export function PhotoField(props: {
   const take = async (input: HTMLInputElement) => {
     const [file] = input.files ?? [];
     if (file === undefined) return;
-    const scaled = await scalePhoto(file);
+    // The form waits for the photo.
+    input.setCustomValidity(t.loading);
+    const scaled = await scalePhoto(file).finally(() => input.setCustomValidity(""));
     // The same file can be chosen again.
     input.value = "";
     setUnreadable(scaled === undefined);
