@@ -337,6 +337,27 @@ describeDashboard("a courier's day", (dashboard) => {
     await expect.poll(proof).toBe(true);
   });
 
+  test("reports positions after the phone's clock was set back", async () => {
+    const { network, openPhone } = await startRun(1);
+    const { page } = await openPhone();
+    const { origin } = new URL(network.url);
+    await page.context().grantPermissions(["geolocation"], { origin });
+    await page.context().setGeolocation({ latitude: 40.7, longitude: -73.9 });
+    await page.clock.install();
+    await page.reload();
+    await page.getByText("Settings").tap();
+    const reported = () => page.waitForRequest("**/v1/courier_places");
+    const first = reported();
+    await page.getByRole("checkbox").tap();
+    await first;
+    await page.clock.setSystemTime(Date.now() - HOUR_MS);
+    const second = reported();
+    await page.context().setGeolocation({ latitude: 40.8, longitude: -73.9 });
+    await page.getByText("Location on").waitFor();
+    await page.clock.runFor(20_000);
+    await second;
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

@@ -15,11 +15,12 @@ const MAX_PLACES = 100;
  */
 export function followPosition(shipments: () => readonly string[], onPosition: (position: Point | undefined) => void) {
   let newest: (Point & { readonly measured_at: string }) | undefined;
-  let reportedAt = 0;
+  // Not the time of day, because the phone's clock can be set back.
+  let reportedAt = -Infinity;
   const report = async () => {
     const references = shipments().slice(0, MAX_PLACES);
-    if (newest === undefined || references.length === 0 || Date.now() - reportedAt < INTERVAL_MS) return;
-    reportedAt = Date.now();
+    if (newest === undefined || references.length === 0 || performance.now() - reportedAt < INTERVAL_MS) return;
+    reportedAt = performance.now();
     const places = references.map((shipment) => ({ shipment, ...newest! }));
     newest = undefined;
     await call("/v1/courier_places", { places });
