@@ -34,13 +34,16 @@ export function listSlots(
   }));
 }
 
-/** Removes duplicate slots, which occur if the hours of an exception continue into those of the next date. */
+/**
+ * Removes duplicate slots, which occur if the hours of an exception continue into those of the next date. Keeps the slot
+ * of the later date, as `slotStartingAt` does.
+ */
 function withoutRepeats(slots: readonly Slot[]): Slot[] {
   return slots
     .toSorted((a, b) => a.startMs - b.startMs || a.endMs - b.endMs)
     .filter(({ startMs, endMs }, i, sorted) => {
-      const before = sorted[i - 1];
-      return before?.startMs !== startMs || before.endMs !== endMs;
+      const after = sorted[i + 1];
+      return after?.startMs !== startMs || after.endMs !== endMs;
     });
 }
 

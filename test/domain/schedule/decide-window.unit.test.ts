@@ -218,6 +218,18 @@ describe("if hours of an exception extend into those of the next date", () => {
       Array.from({ length: 10 }, (_, hour) => `0${hour}:30`),
     );
   });
+  test("a slot of both has the capacity of the later date, as in a booking", () => {
+    const calendar = calendarOf({
+      time_zone: "UTC",
+      slot_minutes: 60,
+      capacity: 1,
+      hours: [{ days: EVERY_DAY, opens: "00:00", closes: "02:00" }],
+      exceptions: [{ date: "2026-12-03", capacity: 5, hours: [{ opens: "23:00", closes: "01:00" }] }],
+    });
+    const listed = listSlots(calendar, { fromDay: dayNumberOf("2026-12-03"), days: 2 }, NOW);
+    expect(listed.map(({ slot }) => slot.capacity)).toEqual([5, 1, 1]);
+    expect(listed.map(({ decision }) => decision.capacity)).toEqual([5, 1, 1]);
+  });
   test("the next slot is the earlier of both", () => {
     const next = nextAvailable(overlapping("22:00", "09:00"), span("2026-12-04T07:10/08:10"), NOW);
     expect(next).toEqual(span("2026-12-04T07:30/08:30"));
