@@ -91,7 +91,7 @@ export function createReclaimQueue(deps: ReclaimDeps): LeasedQueue<DueReservatio
       const milligrams = toMilligrams(own.weightKg);
       // The place was reserved for a change of weight that was not committed.
       if (milligrams !== due.milligrams) await slots.correct(place, due.milligrams, milligrams);
-      await slots.settle([{ ...place, reference: own.reference }], []);
+      await slots.settle([{ ...place, reference: own.reference, isPaid: own.status !== "pending" }], []);
       return "confirmed";
     },
   };

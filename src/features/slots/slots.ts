@@ -28,6 +28,8 @@ export interface SlotPlace extends SlotHolder {
   readonly slot: SlotKey;
   /** Identifies the call, so that another call for the same holder is not undone. */
   readonly attempt: string;
+  /** Whether the shipment is known to be paid, so that its reservation needs no comparison when it must be paid. */
+  readonly isPaid?: boolean;
 }
 
 export interface SlotRequest extends SlotPlace {
@@ -127,11 +129,11 @@ const WATCH = `
   where slot_id = $1 and holder = $2`;
 
 /**
- * Confirms a reservation of a committed shipment. If the time to pay is limited, the next comparison is due when it
- * ends.
+ * Confirms a reservation of a committed shipment. If the time to pay is limited, the next comparison is due at its end,
+ * even if that is over, because a shipment can be changed while its payment is processing.
  */
 const CONFIRM = `
-  update slot_reservation set check_at = case when pay_by > now() then pay_by end, reference = $4
+  update slot_reservation set check_at = case when not $5::boolean then pay_by end, reference = $4
   where slot_id = $1 and holder = $2 and attempt = $3`;
 
 const RELEASE = `
@@ -293,7 +295,7 @@ export function addition(id: string, { twinId, schedule, startMs, endMs }: SlotK
 }
 
 function confirmation(place: SlotPlace): Statement {
-  return [CONFIRM, [...keyOf(place), place.reference]];
+  return [CONFIRM, [...keyOf(place), place.reference, place.isPaid ?? false]];
 }
 
 function undoing({ isNew, milligrams, heldMilligrams, ...place }: SlotRequest & Reserved): Statement {

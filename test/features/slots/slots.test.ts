@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NO_PAYMENT_DETAILS } from "../../../src/domain/shipment/payment-details.ts";
 import { data, expectRefused } from "../../support/answers.ts";
 import { book, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
@@ -215,6 +216,23 @@ test("a shipment that is not paid in time is cancelled, and a paid one keeps its
     async () => (await state("08", "08")).rows[0].confirmed,
   );
   expect((await remaining("08"))[1]).toBe("full");
+  await expectCounted();
+});
+
+test("a shipment that is moved after its time to pay is cancelled once its payment fails", async () => {
+  const { reference: shipment } = await booked(slot("15", "07"));
+  const write = (column: string, value: unknown, table = "slot_reservation") =>
+    sql.query(`update ${table} set ${column} = $2 where reference = $1`, [shipment, value]);
+  await write("payment_details", { ...NO_PAYMENT_DETAILS, processing: true }, "shipment");
+  await write("pay_by", new Date(0));
+  await data(caller.updateShipment({ shipment, pickup_window: slot("15", "08") }));
+  await write("payment_details", NO_PAYMENT_DETAILS, "shipment");
+  const dueAgain = "update slot_reservation set check_at = now() where reference = $1 and check_at is not null";
+  expect((await sql.query(dueAgain, [shipment])).rowCount).toBe(1);
+  await eventually("the unpaid shipment is cancelled", async () => {
+    await sql.query(dueAgain, [shipment]);
+    return (await remaining("15"))[1] === 1;
+  });
   await expectCounted();
 });
 
