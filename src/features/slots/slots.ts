@@ -106,7 +106,7 @@ const RESERVE = `
     insert into slot_reservation
       (slot_id, holder, workspace_id, reference, milligrams, attempt, pay_by, check_at)
     select $1, $2, $6::bigint, $7::text, $3::bigint, $8::uuid,
-      coalesce(
+      least(
         (select min(pay_by) from slot_reservation where holder = $2 and reference is not null),
         case when is_limited then $9::timestamptz end),
       now() + $10::int * interval '1 s'

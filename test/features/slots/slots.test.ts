@@ -34,7 +34,7 @@ const tariff = worldTariff({
       capacity: 1,
       exceptions: [{ date: `${YEAR}-12-24`, capacity: 3, hours: [{ opens: "08:00", closes: "10:00" }] }],
     }),
-    scheduleOf({ ...LIMITED, name: "north", capacity: 10, capacity_unit: "kilograms" }),
+    scheduleOf({ ...LIMITED, name: "north", capacity: 10, capacity_unit: "kilograms", pay_within_minutes: 20 }),
     scheduleOf({ ...LIMITED, name: "south", attention_above: 2 }),
   ],
   default_schedule: "day",
@@ -234,6 +234,15 @@ test("a shipment that is moved after its time to pay is cancelled once its payme
     return (await remaining("15"))[1] === 1;
   });
   await expectCounted();
+});
+
+test("the earliest time to pay of a shipment's slots applies", async () => {
+  const { reference } = await booked(slot("16", "07"), { dropoff_lat: 65, dropoff_window: slot("16", "08") });
+  const { rows } = await sql.query("select pay_by from slot_reservation where reference = $1 order by slot_id", [
+    reference,
+  ]);
+  const inMinutes = (minutes: number) => ({ pay_by: new Date(now.getTime() + minutes * 60_000) });
+  expect(rows).toEqual([inMinutes(30), inMinutes(20)]);
 });
 
 test("operators see the occupied places of slots, and can change a slot's capacity or close it at once", async () => {
