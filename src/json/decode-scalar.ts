@@ -1,5 +1,5 @@
-import { ScalarType, type DescEnum } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { create, ScalarType, type DescEnum } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { FieldRules } from "../../gen/buf/validate/validate_pb.js";
 import { fieldViolation, type Violation } from "../domain/refusal.ts";
 
@@ -116,9 +116,15 @@ export function decodeTimestamp(json: unknown, path: string, violations: Violati
     const text = `contains a date that does not exist: ${json.slice(0, 10)}`;
     return addViolation(violations, path, text);
   }
-  const date = new Date(json);
-  if (!Number.isNaN(date.getTime())) return timestampFromDate(date);
+  const seconds = Math.floor(Date.parse(json) / 1_000);
+  if (!Number.isNaN(seconds)) return create(TimestampSchema, { seconds: BigInt(seconds), nanos: nanosOf(json) });
   return addViolation(violations, path, `must be ${TIMESTAMP_FORM}`);
+}
+
+/** Returns the fraction of a timestamp, because JavaScript drops what follows the milliseconds. */
+function nanosOf(timestamp: string): number {
+  const [, digits = ""] = /\.(\d+)/.exec(timestamp) ?? [];
+  return Number(digits.padEnd(9, "0"));
 }
 
 const TIMESTAMP_FORM = "an RFC 3339 timestamp such as 2026-01-31T09:30:00Z";

@@ -123,6 +123,8 @@ describe("a list of shipments", async () => {
     const at = all[5]!["created_at"];
     expect((await list(workspace.apiKey, { created_after: at })).data).toEqual(all.slice(0, 5));
     expect((await list(workspace.apiKey, { created_before: at })).data).toEqual(all.slice(6));
+    const later = at.replace("Z", "000001Z");
+    expect((await list(workspace.apiKey, { created_before: later })).data).toEqual(all.slice(5));
     const grpc = service.grpcClient(workspace.apiKey);
     const seconds = BigInt(Date.parse(at) / 1000);
     const until = await grpc.listShipments({ createdBefore: { seconds, nanos: 1 } });
