@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { BatchResultSchema } from "../../../gen/shipments/v1/batch_pb.js";
 import { GetCourierPlaceResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
+import { isoTime, toInstantMs } from "../../domain/instant.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { type ShipmentState, stateError, transition } from "../../domain/shipment/shipment-state.ts";
@@ -59,7 +59,8 @@ const respond = compileResponse(GetCourierPlaceResponseSchema);
 export const COURIER_PLACES = {
   async reportPlaces({ places }, { caller: { workspaceId, courier } }, { em }) {
     const reported = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, index) => {
-      const measured_at = measuredAt && timestampDate(measuredAt).toISOString();
+      const measuredMs = toInstantMs(measuredAt, Math.floor);
+      const measured_at = measuredMs === undefined ? undefined : isoTime(measuredMs);
       return isReference(reference) ? [{ index, reference, lat, lng, measured_at }] : [];
     });
     const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(reported), courier?.id ?? null]);

@@ -77,7 +77,7 @@ test("stores the latest courier location of each paid, undelivered shipment and 
 test("ignores a location that is older than the stored one or less than five seconds newer", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
   const report = (place: object) => courier.reportPlaces({ places: [{ shipment, ...place }] });
-  await report({ ...HERE, measured_at: "9999-01-01T00:00:00Z" });
+  await report({ ...HERE, measured_at: "9999-12-31T23:59:59.999999999Z" });
   await report(THERE);
   expect(await placeOf(shipment)).toMatchObject(HERE);
   await age(6, shipment);
