@@ -8,7 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { type Calendar, type Slot, slotStartingAt } from "../../domain/schedule/calendar.ts";
-import { takenOf, unitOf } from "../../domain/schedule/slot-load.ts";
+import { takenOf, toMilligrams, unitOf } from "../../domain/schedule/slot-load.ts";
 import { listSlots } from "../../domain/schedule/slots.ts";
 import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
@@ -83,18 +83,19 @@ async function recordsOf(
   const unit = unitOf(calendar);
   return slots.map((slot) => {
     const places = placesOf(slot) ?? NO_PLACES;
-    const taken = takenOf(places, unit);
-    const held = takenOf({ shipments: places.heldShipments, milligrams: places.heldMilligrams }, unit);
+    const { shipments, milligrams, heldShipments, heldMilligrams } = places;
     const capacity = places.capacity ?? slot.capacity ?? undefined;
+    const leftIn = (most: number) =>
+      takenOf({ shipments: most - shipments, milligrams: toMilligrams(most) - milligrams }, unit);
     return {
       start: slot.startMs,
       end: slot.endMs,
       unit,
       capacity,
       setCapacity: places.capacity ?? undefined,
-      booked: taken - held,
-      held,
-      remaining: capacity === undefined ? undefined : Math.max(0, capacity - taken),
+      booked: takenOf({ shipments: shipments - heldShipments, milligrams: milligrams - heldMilligrams }, unit),
+      held: takenOf({ shipments: heldShipments, milligrams: heldMilligrams }, unit),
+      remaining: capacity === undefined ? undefined : Math.max(0, leftIn(capacity)),
     };
   });
 }

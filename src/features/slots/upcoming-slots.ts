@@ -1,7 +1,7 @@
 import { SlotCapacityUnit } from "../../../gen/shipments/v1/window_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { type Calendar, DAY_MS, slotStartingAt } from "../../domain/schedule/calendar.ts";
-import { takenOf, unitOf } from "../../domain/schedule/slot-load.ts";
+import { type SlotLoad, takenOf, unitOf } from "../../domain/schedule/slot-load.ts";
 import { listSlots } from "../../domain/schedule/slots.ts";
 import type { TariffCache } from "../tariffs/versions/tariff-cache.ts";
 import { createSlots } from "./slots.ts";
@@ -52,11 +52,12 @@ export async function loadSlotUse(em: EntityManager, calendars: readonly Calenda
       const load = loadOf.get(`${slot.startMs} ${slot.endMs}`);
       const capacity = load?.capacity ?? slot.capacity ?? undefined;
       const isInSpan = slot.startMs >= nowMs && slot.startMs < nowMs + DAY_MS;
-      return capacity === undefined || !isInSpan ? [] : [{ capacity, taken: load ? takenOf(load, unit) : 0 }];
+      return capacity === undefined || !isInSpan ? [] : [{ shipments: 0, milligrams: 0, ...load, capacity }];
     });
     if (slots.length === 0) return [];
-    const sumOf = (figure: "capacity" | "taken") => slots.reduce((sum, slot) => sum + slot[figure], 0);
+    const sumOf = (figure: keyof SlotLoad) => slots.reduce((sum, slot) => sum + slot[figure], 0);
+    const taken = takenOf({ shipments: sumOf("shipments"), milligrams: sumOf("milligrams") }, unit);
     const wireUnit = unit === "kilograms" ? SlotCapacityUnit.KILOGRAMS : SlotCapacityUnit.SHIPMENTS;
-    return [{ schedule: name, unit: wireUnit, capacity: sumOf("capacity"), taken: sumOf("taken") }];
+    return [{ schedule: name, unit: wireUnit, capacity: sumOf("capacity"), taken }];
   });
 }

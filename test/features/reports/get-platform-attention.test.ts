@@ -104,6 +104,7 @@ test("lists slots of the next 24 hours that are nearly full or exceed the alert 
   const schedules = [
     scheduleOf({ slot_minutes: 60, capacity: 10 }),
     scheduleOf({ name: "open", slot_minutes: 60, attention_above: 5 }),
+    scheduleOf({ name: "heavy", slot_minutes: 60, capacity: 10, capacity_unit: "kilograms" }),
   ];
   await publishDocument(em, worldTariff({ schedules, default_schedule: "day" }));
   /** Adds the counter of a slot that starts some hours from now, and returns its subject. */
@@ -114,13 +115,14 @@ test("lists slots of the next 24 hours that are nearly full or exceed the alert 
       name = "day",
       capacity = null,
       twinId = null,
-    }: { name?: string; capacity?: number | null; twinId?: number | null },
+      milligrams = 0,
+    }: { name?: string; capacity?: number | null; twinId?: number | null; milligrams?: number },
   ) => {
     const [at, end] = [before(-hours), before(-hours - 1)];
     await em.execute(
-      `insert into slot (id, twin_id, schedule, starts_at, ends_at, shipments, capacity)
-       values (?, ?, ?, ?, ?, ?, ?)`,
-      [`${twinId} ${at} ${name}`, twinId, name, at, end, shipments, capacity],
+      `insert into slot (id, twin_id, schedule, starts_at, ends_at, shipments, milligrams, capacity)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [`${twinId} ${at} ${name}`, twinId, name, at, end, shipments, milligrams, capacity],
     );
     return { name, at, unit: "shipments", taken: shipments, capacity };
   };
@@ -135,10 +137,12 @@ test("lists slots of the next 24 hours that are nearly full or exceed the alert 
   await addSlot(19, 5, { name: "open" });
   const open = await addSlot(22, 6, { name: "open" });
   const set = await addSlot(21, 2, { name: "open", capacity: 2 });
+  for (const hours of [20, 21]) await addSlot(hours, 1, { name: "heavy", milligrams: (hours - 19) * 100_000 });
   const report = await eventually("the tariff to take effect", async () => (await attention())[0] && attention());
   expect(report).toEqual([need("busy_slot", set, open, late)]);
   expect((await as.getPlatformOverview()).body.slots).toEqual([
     { schedule: "day", unit: "shipments", capacity: 100, taken: 39 },
     { schedule: "open", unit: "shipments", capacity: 2, taken: 2 },
+    { schedule: "heavy", unit: "kilograms", capacity: 100, taken: 0.3 },
   ]);
 });

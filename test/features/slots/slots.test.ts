@@ -436,6 +436,20 @@ test("a failed booking keeps the hold of its quote, and an expired hold frees th
   await booked(undefined, { quote_id: id });
 });
 
+test("the weights of a slot add up without binary error", async () => {
+  const heavy = service.as(kilograms.apiKey);
+  const of = (weight_kg: number) => ({ ...COVERED_ROUTE, ...NORTH, weight_kg, pickup_window: slot("06", "07") });
+  await book(service, kilograms.apiKey, { ...BOOKING, ...of(0.2) });
+  await hold((await heavy.createQuote(of(0.1))).body.id, heavy);
+  const operator = service.as((await service.addOperator("viewer")).key);
+  const places = await data(operator.listSlots({ schedule: "north" }));
+  expect(places.find((it: any) => it.start === slot("06", "07").start)).toMatchObject({
+    booked: 0.2,
+    held: 0.1,
+    remaining: 9.7,
+  });
+});
+
 test("only unused quotes of the workspace that are valid hold limited slots", async () => {
   const { id } = await quoted(undefined);
   expect((await hold(id)).body).toEqual({
