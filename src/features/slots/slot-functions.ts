@@ -43,8 +43,9 @@ export const SLOT_FUNCTIONS: ServiceFunctions<typeof SlotService, OperatorCall, 
     return respond({ data: await recordsOf(fork, calendar, counted), nextPageToken: "" });
   },
 
-  async setSlotCapacity({ schedule, start, capacity }, call, { em, tariffs, now }) {
-    const calendar = await findCalendar(em, schedule, tariffs);
+  async setSlotCapacity({ schedule: name, start, capacity }, call, { em, tariffs, now }) {
+    const calendar = await findCalendar(em, name, tariffs);
+    const schedule = calendar.schedule.name;
     const startMs = timestampMs(start);
     const slot = slotStartingAt(calendar, startMs);
     if (slot?.capacity === undefined)
@@ -60,9 +61,12 @@ export const SLOT_FUNCTIONS: ServiceFunctions<typeof SlotService, OperatorCall, 
   },
 };
 
+/** @param name normalized like all text of requests, unlike the names in the tariff */
 async function findCalendar(em: EntityManager, name: string, tariffs: SlotDeps["tariffs"]): Promise<Calendar> {
   const { pricing } = await tariffs.inForce(em);
-  const calendar = pricing.calendars?.find(({ schedule }) => schedule.name === name);
+  const calendar =
+    pricing.calendars?.find(({ schedule }) => schedule.name === name) ??
+    pricing.calendars?.find(({ schedule }) => schedule.name.normalize("NFC").trim() === name);
   if (calendar === undefined) throw notFoundError("The tariff in force has no schedule with this name.", "schedule");
   return calendar;
 }

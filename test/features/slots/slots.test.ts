@@ -36,6 +36,7 @@ const tariff = worldTariff({
     }),
     scheduleOf({ ...LIMITED, name: "north", capacity: 10, capacity_unit: "kilograms", pay_within_minutes: 20 }),
     scheduleOf({ ...LIMITED, name: "south", attention_above: 2 }),
+    scheduleOf({ ...LIMITED, name: "Su\u0308d ", capacity: 2 }),
   ],
   default_schedule: "day",
 });
@@ -434,6 +435,16 @@ test("a failed booking keeps the hold of its quote, and an expired hold frees th
   expect(await heldRows()).toEqual([]);
   await expectCounted();
   await booked(undefined, { quote_id: id });
+});
+
+test("a schedule is found by its name as requests normalize it", async () => {
+  const operator = service.as((await service.addOperator("operator")).key);
+  const inSlot = { schedule: "Su\u0308d ", start: slot("09", "07").start };
+  await data(operator.setSlotCapacity({ ...inSlot, capacity: 1 }));
+  const [first] = (await sql.query("select schedule, capacity from slot where schedule like 'S%'")).rows;
+  expect(first).toEqual({ schedule: inSlot.schedule, capacity: 1 });
+  const listed = await data(operator.listSlots({ schedule: "S\u00fcd", days: 9 }));
+  expect(listed.find((it: any) => it.start === inSlot.start)).toMatchObject({ capacity: 1, set_capacity: 1 });
 });
 
 test("the weights of a slot add up without binary error", async () => {
