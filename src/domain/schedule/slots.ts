@@ -1,4 +1,13 @@
-import { MINUTE_MS, slotOf, type Calendar, type Day, type Opening, type Slot, type Span } from "./calendar.ts";
+import {
+  MINUTE_MS,
+  slotOf,
+  slotStartingAt,
+  type Calendar,
+  type Day,
+  type Opening,
+  type Slot,
+  type Span,
+} from "./calendar.ts";
 import { cutOffOf, decideWindow, type WindowDecision } from "./decide-window.ts";
 import { MIN_WINDOW_MINUTES } from "./schedule.ts";
 
@@ -95,7 +104,13 @@ function firstFrom(
   const findOn = (number: number): Span | undefined => {
     const { slots, openings } = calendar.day(number);
     if (slotMinutes !== undefined) {
-      return slots.find((slot) => slot.startMs >= fromMs && isAvailable(calendar, slot, nowMs) && isFree(slot));
+      return slots.find(
+        (slot) =>
+          slot.startMs >= fromMs &&
+          isAvailable(calendar, slot, nowMs) &&
+          // The next date can have a slot at the same time with another capacity.
+          isFree(slotStartingAt(calendar, slot.startMs)!),
+      );
     }
     const startMs = openings
       .values()

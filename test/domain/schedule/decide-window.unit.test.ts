@@ -229,6 +229,8 @@ describe("if hours of an exception extend into those of the next date", () => {
     const listed = listSlots(calendar, { fromDay: dayNumberOf("2026-12-03"), days: 2 }, NOW);
     expect(listed.map(({ slot }) => slot.capacity)).toEqual([5, 1, 1]);
     expect(listed.map(({ decision }) => decision.capacity)).toEqual([5, 1, 1]);
+    const free = nextAvailable(calendar, span("2026-12-04T00:00/01:00"), NOW, ({ capacity }) => capacity === 5);
+    expect(free).toEqual(span("2026-12-03T23:00/24:00"));
   });
   test("the next slot is the earlier of both", () => {
     const next = nextAvailable(overlapping("22:00", "09:00"), span("2026-12-04T07:10/08:10"), NOW);
