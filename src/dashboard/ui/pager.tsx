@@ -20,7 +20,12 @@ export const FIRST_PAGE = { [PAGE_TOKEN]: undefined, [OPEN]: undefined } as cons
  * history entry holds the previous cursors. A URL from elsewhere has none, so its "previous" leads
  * to the first page. Paging by key focuses the first row. Paging by button keeps the focus.
  */
-export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
+export function Pager(props: {
+  readonly nextPageToken: string;
+  /** Whether the cursor belongs to the previous page or to previous filters. "Next" then does nothing. */
+  readonly isOutdated: boolean;
+}) {
+  const { nextPageToken, isOutdated } = props;
   const token = usePageToken();
   const hasKeys = useStore(characterKeys);
   const before = tokensBefore();
@@ -34,7 +39,8 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
     (list?.querySelector<HTMLElement>("tbody a") ?? list)?.focus();
   }, [nextPageToken]);
   const byKey = (go: () => boolean) => () => {
-    isByKey.current = go();
+    // A key that does nothing leaves the focus to the key before it, whose page may still be loading.
+    isByKey.current = go() || isByKey.current;
   };
   const previous = () => {
     if (token === undefined) return false;
@@ -42,7 +48,7 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
     return true;
   };
   const next = () => {
-    if (nextPageToken === "") return false;
+    if (nextPageToken === "" || isOutdated) return false;
     const state = [...before, token ?? ""];
     changeQuery({ ...FIRST_PAGE, [PAGE_TOKEN]: nextPageToken }, { state });
     return true;

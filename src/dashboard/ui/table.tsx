@@ -387,7 +387,7 @@ export function ListView<T>(
           <>
             {children}
             <Table {...table} peek={peek} rows={data} />
-            {nextPageToken !== undefined && <Pager nextPageToken={nextPageToken} />}
+            {nextPageToken !== undefined && <Pager nextPageToken={nextPageToken} isOutdated={query.isOutdated} />}
           </>
         )
       }
