@@ -190,6 +190,29 @@ describeDashboard("selected shipments", (dashboard) => {
     await page.getByText("1 shipment is picked up.").waitFor();
   });
 
+  test("are those of the last action if its dialog loads late", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const as = service.as(workspace.apiKey);
+    const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));
+    const older = await bookAnd(service, workspace.apiKey, ["pay"]);
+    await bookAnd(service, workspace.apiKey, ["pay"]);
+    const page = await open(workspace);
+    const { requested, release } = await holdBack(page, "assign-dialog-*.js");
+    for (const key of ["j", "a"]) await page.keyboard.press(key);
+    await requested;
+    for (const key of ["j", "a"]) await page.keyboard.press(key);
+    release();
+    const dialog = page.getByRole("dialog", { name: `Assign courier: ${older["reference"]}` });
+    await dialog.getByLabel("Courier").selectOption(courier);
+    // A shipment that has changed since can be assigned by trying again.
+    await data(as.updateShipment({ shipment: older["reference"], recipient_name: "Grace" }));
+    await pressInDialog(page, "Assign courier");
+    await page.getByText("etag is stale because the shipment was changed.").waitFor();
+    await pressInDialog(page, "Try again");
+    await page.getByText("1 shipment is assigned.").waitFor();
+  });
+
   test("with a lost response are changed once after a retry", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();

@@ -109,7 +109,8 @@ function useAssignment(props: Props, courier: string, ordered: readonly Shipment
           shipments: part.map((shipment) => ({
             shipment: shipment.reference,
             sequence: last.current + 1 + ordered.indexOf(shipment),
-            etag: shipment.etag,
+            // A shipment that is sent again after a refusal may have changed.
+            etag: parts.some(({ shipments }) => shipments === part) ? shipment.etag : undefined,
           })),
         },
         { headers },

@@ -29,7 +29,8 @@ export function useActs(changed: (references: readonly string[]) => void) {
     return Object.fromEntries([...acts, ["l", print] as const]);
   };
   const close = () => setStarted(undefined);
-  const dialog = started && <StartedAct {...started} {...{ connected, changed, close }} />;
+  // The key discards the shipments of an action whose dialog has not loaded yet.
+  const dialog = started && <StartedAct key={started} {...started} {...{ connected, changed, close }} />;
   return { connected, start, keysFor, dialog };
 }
 
