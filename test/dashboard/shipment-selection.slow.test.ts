@@ -273,7 +273,7 @@ describeDashboard("selected shipments", (dashboard) => {
       const workspace = await service.addWorkspace();
       const booked: ShipmentJson[] = [];
       for (let i = 0; i < 52; i++) booked.unshift(await book(service, workspace.apiKey));
-      const page = await open(workspace);
+      const page = await open(workspace, "member", "/shipments?status=pending&order_by=created_at+desc");
       await page.keyboard.press("j");
       await page.keyboard.press("x");
       await bar(page).getByText("1 selected").waitFor();
@@ -296,12 +296,24 @@ describeDashboard("selected shipments", (dashboard) => {
       await bar(page).getByRole("button", { name: "Record payments (7)" }).click();
       await pressInDialog(page, "Record payments");
       await page.getByText("7 shipments are paid.").waitFor();
+      // The last page is empty now, but the list is not.
+      await page.getByText("No shipments left on this page").waitFor();
+      await page.getByRole("link", { name: "Show first page" }).click();
+      await expect.poll(() => rows(page).count()).toBe(45);
       // Each list has its own selection.
-      await page.goto(`/w/${workspace.id}/shipments`);
       await all(page).check();
       await page.getByRole("link", { name: "To pick up" }).click();
       await expect.poll(() => rows(page).count()).toBe(7);
       await expect.poll(() => bar(page).count()).toBe(0);
+      await all(page).check();
+      await bar(page).getByRole("button", { name: "Clear" }).click();
+      await page.getByRole("link", { name: "To pay" }).click();
+      await expect.poll(() => rows(page).count()).toBe(45);
+      await all(page).check();
+      await bar(page).getByText("45 selected").waitFor();
+      await page.keyboard.press("z");
+      await page.getByText("7 shipments are no longer selected.").waitFor({ state: "detached" });
+      await bar(page).getByText("45 selected").waitFor();
     });
 
     test("can include a whole page, also on a phone", async () => {

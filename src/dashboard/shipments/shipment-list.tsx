@@ -117,7 +117,8 @@ export function SelectableShipmentList(
   const clear = () => {
     setChosen(() => NONE);
     toast(`${countText(selected.length)} ${selected.length === 1 ? "is" : "are"} no longer selected.`, () =>
-      setChosen(() => chosen),
+      // Keep what has been selected in another list since.
+      setChoice((now) => (now.of === of ? { of, rows: chosen } : now)),
     );
   };
   const acts = useActs(changed);

@@ -32,7 +32,7 @@ import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
 import { Button } from "../ui/button.tsx";
 import { openDialog } from "../ui/dialog.tsx";
 import { Menu } from "../ui/menu.tsx";
-import { PAGE_TOKEN } from "../ui/pager.tsx";
+import { FIRST_PAGE, PAGE_TOKEN } from "../ui/pager.tsx";
 
 /** Query parameter of the view: list, map or both. */
 const VIEW = "view";
@@ -171,6 +171,11 @@ const LazyMap = lazily(() => import("./shipment-map.tsx"), "ShipmentMap", <Spinn
 
 function NoShipments(props: { readonly view: View; readonly filters: ReturnType<typeof filtersOf> }) {
   const { view, filters } = props;
+  const { query } = useLocation();
+  if (query.get(PAGE_TOKEN)) {
+    const first = paths.shipments({}, { ...Object.fromEntries(query), ...FIRST_PAGE });
+    return <Empty title="No shipments left on this page" link={{ label: "Show first page", href: first }} />;
+  }
   const link = { label: "Show all shipments", href: paths.shipments() };
   const hasState = (filters.status ?? filters.paymentStatus) !== undefined;
   if (isNarrowed(filters) || (view.queue === undefined && hasState)) {
