@@ -8,6 +8,7 @@ import {
   chooseMore,
   describeDashboard,
   expectWellShown,
+  holdBack,
   openAsMember,
   pressInDialog,
   rowsOf,
@@ -144,8 +145,14 @@ describeDashboard("shipment actions", (dashboard) => {
     const refusal = dialog(page).locator(".field", { hasText: "Amount" }).locator(".field-error");
     await expect.poll(() => refusal.textContent()).toBe("Amount must be the shipment's total, which is 12.69.");
     await expect.poll(() => dialog(page).getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
+    const { requested, release } = await holdBack(page, "RecordPayment");
+    await pressInDialog(page, "Record payment");
+    await requested;
     await page.keyboard.press("Escape");
     await expect.poll(() => dialog(page).count()).toBe(0);
+    // Once the dialog is closed, the page reports the refusal.
+    release();
+    await page.getByText("Record payment: Amount must be the shipment's total, which is 12.69.").waitFor();
   });
 
   test("cancels a paid shipment with a reason and a note, and records its refund", async () => {
