@@ -93,7 +93,7 @@ describeDashboard("items that need attention", (dashboard) => {
         ["Disabled webhooks", "1", "https://hooks.example.org/given-up…"],
         ["Failing webhooks", "1", "https://hooks.example.org/failing…"],
         ["Refunds due", "1", own.reference, "…", "Ada Lovelace", "$12.69", "Record refund"],
-        ["Expiring keys", "1", "Warehouseends tomorrow"],
+        ["Expiring keys", "1", "Warehouseends in 2 days"],
       ]);
     await page.locator("header", { hasText: "Refunds due" }).getByText("$12.69", { exact: true }).waitFor();
     await expectWellShown(page, "attention");

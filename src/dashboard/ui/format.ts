@@ -1,5 +1,5 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import { zoneSuffix } from "./local-time.ts";
+import { localDate, zoneSuffix } from "./local-time.ts";
 import { dateFormat, numberFormat, relativeFormat } from "./intl.ts";
 
 export type Instant = Timestamp | Date;
@@ -86,9 +86,11 @@ export function relativeText(date: Date, now: Date, timeZone?: string): string {
     return dateFormat(undefined, { ...dayFormat(date), timeZone }).format(date);
   }
   const format = relativeFormat(undefined, { numeric: "auto", style: "short" });
-  const unit = UNITS.find(([, length]) => size >= length);
-  if (unit === undefined) return format.format(0, "second");
-  return format.format(Math.trunc(seconds / unit[1]), unit[0]);
+  const [unit, length] = UNITS.find((it) => size >= it[1]) ?? (["second", Infinity] as const);
+  if (unit !== "day") return format.format(Math.trunc(seconds / length), unit);
+  // Days of the calendar, because "yesterday" is wrong for a time 47 hours ago.
+  const [day, today] = [date, now].map((instant) => Date.parse(localDate(instant, timeZone)));
+  return format.format((day! - today!) / (length * 1_000), unit);
 }
 
 /** Returns the time between two instants in its largest unit, such as `9 hr`, and at least one minute. */
