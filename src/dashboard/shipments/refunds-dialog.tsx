@@ -1,4 +1,5 @@
 import { type CallOptions, type Client, ConnectError } from "@connectrpc/connect";
+import { useRef } from "preact/hooks";
 import { PaymentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -66,7 +67,9 @@ export function RefundsDialog(props: {
     },
     [client],
   );
-  const { data } = query;
+  // The refunds that were listed first are recorded, even if the list reloads after a lost connection.
+  const first = useRef(query.data);
+  const data = (first.current ??= query.data);
   if (data === undefined || data.shipments.length === 0) {
     return (
       <Dialog title={act.name} submit="Close" run={async () => {}}>
