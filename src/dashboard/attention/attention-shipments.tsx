@@ -39,7 +39,7 @@ const NONE: ReadonlySet<string> = new Set();
 export function useAttentionSelection(kinds: readonly Attention[]) {
   const [chosen, setChosen] = useState(NONE);
   const clear = () => setChosen(NONE);
-  const acts = useActs(clear);
+  const acts = useActs((references) => setChosen((before) => before.difference(new Set(references))));
   const rows = kinds.flatMap(({ subjects }) => subjects.filter(hasShipment)).filter(({ id }) => chosen.has(id));
   // A shipment can be in several groups.
   const selected = [...new Map(rows.map(({ id, shipment }) => [id, shipment])).values()];
