@@ -298,7 +298,7 @@ describeDashboard("selected shipments", (dashboard) => {
       await page.getByText("7 shipments are paid.").waitFor();
       // The last page is empty now, but the list is not.
       await page.getByText("No shipments left on this page").waitFor();
-      await page.getByRole("link", { name: "Show first page" }).click();
+      await page.getByRole("button", { name: "Show first page" }).click();
       await expect.poll(() => rows(page).count()).toBe(45);
       // Each list has its own selection.
       await all(page).check();

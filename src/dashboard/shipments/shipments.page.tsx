@@ -14,7 +14,7 @@ import { boundsOfDays, filterValues } from "../ui/filters.tsx";
 import type { Choices } from "../ui/fields.tsx";
 import { recordIdOf } from "../ui/format.ts";
 import { lazily } from "../ui/lazily.tsx";
-import { Empty, Page, PHONE, Spinner } from "../ui/page.tsx";
+import { Empty, FirstPageButton, Page, PHONE, Spinner } from "../ui/page.tsx";
 import {
   filtersText,
   ListedTotals,
@@ -32,7 +32,7 @@ import { SelectableShipmentList, ShipmentList } from "./shipment-list.tsx";
 import { Button } from "../ui/button.tsx";
 import { openDialog } from "../ui/dialog.tsx";
 import { Menu } from "../ui/menu.tsx";
-import { FIRST_PAGE, PAGE_TOKEN } from "../ui/pager.tsx";
+import { PAGE_TOKEN, usePageToken } from "../ui/pager.tsx";
 
 /** Query parameter of the view: list, map or both. */
 const VIEW = "view";
@@ -171,11 +171,7 @@ const LazyMap = lazily(() => import("./shipment-map.tsx"), "ShipmentMap", <Spinn
 
 function NoShipments(props: { readonly view: View; readonly filters: ReturnType<typeof filtersOf> }) {
   const { view, filters } = props;
-  const { query } = useLocation();
-  if (query.get(PAGE_TOKEN)) {
-    const first = paths.shipments({}, { ...Object.fromEntries(query), ...FIRST_PAGE });
-    return <Empty title="No shipments left on this page" link={{ label: "Show first page", href: first }} />;
-  }
+  if (usePageToken()) return <Empty title="No shipments left on this page" action={<FirstPageButton />} />;
   const link = { label: "Show all shipments", href: paths.shipments() };
   const hasState = (filters.status ?? filters.paymentStatus) !== undefined;
   if (isNarrowed(filters) || (view.queue === undefined && hasState)) {

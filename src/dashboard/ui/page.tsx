@@ -236,9 +236,13 @@ function NoSuchPage() {
   return (
     <div class="problem" role="alert">
       <p>This page does not exist with these filters.</p>
-      <Button onClick={() => changeQuery(FIRST_PAGE)}>Show first page</Button>
+      <FirstPageButton />
     </div>
   );
+}
+
+export function FirstPageButton() {
+  return <Button onClick={() => changeQuery(FIRST_PAGE)}>Show first page</Button>;
 }
 
 export function ProblemNote(props: {
