@@ -4,7 +4,7 @@ import { publishDocument } from "../support/publish-document.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { sampleText, SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
-import { describeDashboard, expectWellShown, openAsMember, type TestPage, untilMapDrawn } from "./browser.ts";
+import { describeDashboard, expectWellShown, holdBack, openAsMember, type TestPage, untilMapDrawn } from "./browser.ts";
 
 describeDashboard("quoting and booking", (dashboard) => {
   async function open(query = "", role = "member", workspace = dashboard.workspace) {
@@ -128,6 +128,28 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.waitForURL("**/shipments/SHP-*");
     const references = (await listed(own)).map((it) => it["reference"]);
     expect(references).toEqual([page.url().split("/").at(-1)]);
+  });
+
+  test("stays on the page that is opened during a booking, which reports the result", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const page = await open(COVERED, "member", own);
+    const { calls, release } = await holdBack(page, "CreateShipment");
+    const bookAndLeave = async (count: number) => {
+      await total(page).waitFor();
+      await submit(page).click();
+      await expect.poll(() => calls.length).toBe(count);
+      await page.getByRole("link", { name: "Customers" }).click();
+    };
+    await bookAndLeave(1);
+    await page.goBack();
+    await total(page).waitFor();
+    await fillRest(page);
+    await bookAndLeave(2);
+    release();
+    await page.getByText("Book: ").waitFor();
+    await page.getByText("Shipment booked.").waitFor();
+    expect(await page.evaluate("location.pathname")).toBe(`/w/${own.id}/customers`);
+    expect(await listed(own)).toHaveLength(1);
   });
 
   test("chooses locations with the keyboard, at the cross in the center of the map", async () => {

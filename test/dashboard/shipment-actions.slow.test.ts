@@ -252,8 +252,14 @@ describeDashboard("shipment actions", (dashboard) => {
       await button(page, "Reload").click();
       await expect.poll(() => page.getByLabel("Pickup address").inputValue()).toBe("Somebody else's");
       await page.getByLabel("Dropoff address").fill("My own");
+      const { requested, release } = await holdBack(page, "UpdateShipment");
       await button(page, "Save changes").click();
-      await page.getByRole("heading", { name: "Timeline" }).waitFor();
+      await requested;
+      await page.getByRole("link", { name: "Customers" }).click();
+      release();
+      await page.getByText("Changes saved.").waitFor();
+      // The page that was opened since stays.
+      expect(await page.evaluate("location.pathname")).toBe(`/w/${dashboard.workspace.id}/customers`);
       expect(await read(shipment)).toMatchObject({
         pickup_address: "Somebody else's",
         dropoff_address: "My own",

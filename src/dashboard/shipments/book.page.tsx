@@ -21,7 +21,7 @@ import { RouteFields } from "./route-fields.tsx";
 import { outsideOf, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { useWindows, type Windows, windowsOf } from "./use-windows.ts";
 import { isOfWindows } from "./windows.ts";
-import { toast } from "../ui/toast.tsx";
+import { toast, useShown } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, useLocation } from "../routes/router.ts";
 import "./shipments.css";
@@ -149,6 +149,7 @@ function useBooking(props: {
   const { id: workspace } = useWorkspace();
   const shipments = useClient(ShipmentService);
   const once = useIdempotencyOptions();
+  const { isShown, noteError } = useShown("Book");
   const book = useAction(async (form: FormData) => {
     const request = {
       ...customerOf(choice, form),
@@ -163,9 +164,9 @@ function useBooking(props: {
       expectedTotal: quote.data?.total ?? 0,
       expectedCurrency: quote.data?.currency,
     };
-    const { data } = await shipments.createShipment(request, once);
+    const { data } = await shipments.createShipment(request, once).catch(noteError);
     toast("Shipment booked.");
-    navigate(paths.shipment({ workspace, reference: data!.reference }));
+    if (isShown.current) navigate(paths.shipment({ workspace, reference: data!.reference }));
   });
   const { problem: refused } = book;
   useEffect(() => {

@@ -25,9 +25,14 @@ export function ExportDialog(props: ExportProps) {
     setBytes(size);
     // No timeout, because the export streams.
     const options = { signal: controller.signal, timeoutMs: 0 };
-    for await (const { csv } of client.exportShipments(props.filters, options)) {
-      pieces.push(csv as Uint8Array<ArrayBuffer>);
-      setBytes((size += csv.length));
+    try {
+      for await (const { csv } of client.exportShipments(props.filters, options)) {
+        pieces.push(csv as Uint8Array<ArrayBuffer>);
+        setBytes((size += csv.length));
+      }
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      throw error;
     }
     save(new Blob(pieces, { type: "text/csv" }), `shipments-${localDate(new Date(), timeZone)}.csv`);
   };

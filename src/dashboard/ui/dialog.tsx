@@ -1,9 +1,8 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { type CallOptions, Code as Codes } from "@connectrpc/connect";
+import type { CallOptions } from "@connectrpc/connect";
 import { Fragment, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCall } from "../api/clients.ts";
-import { problemOf } from "../api/problem.ts";
 import { createStore, useStore } from "../api/store.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Button, type ButtonProps } from "./button.tsx";
@@ -11,7 +10,7 @@ import { Code } from "./values.tsx";
 import { requestOf } from "./form-data.ts";
 import { Form } from "./form.tsx";
 import { RequestFields, type RequestFieldsProps } from "./request-fields.tsx";
-import { toast, Toasts } from "./toast.tsx";
+import { toast, Toasts, useShown } from "./toast.tsx";
 import "./dialog.css";
 
 const opened = createStore<VNode | undefined>(undefined);
@@ -61,21 +60,13 @@ export interface DialogProps {
   readonly children?: ComponentChildren;
 }
 
-/** Codes that a closed dialog does not report: of calls that it cancels, and of an expired session. */
-const UNREPORTED: readonly Codes[] = [Codes.Canceled, Codes.Unauthenticated];
-
 /** A confirmation dialog with optional fields, or any contents above the page. */
 export function Dialog({ title, submit, run, close = closeDialog, children, ...buttons }: DialogProps) {
   const idempotencyOptions = useIdempotencyOptions();
-  const isShown = useRef(true);
-  useEffect(() => () => void (isShown.current = false), []);
+  const { isShown, noteError } = useShown(title);
   const action = useAction(async (form: FormData) => {
+    const next = await run?.(form, idempotencyOptions).catch(noteError);
     // Escape may have closed this dialog, and another dialog may be open.
-    const next = await run?.(form, idempotencyOptions).catch((error: unknown) => {
-      const { code, message } = problemOf(error);
-      if (!isShown.current && !UNREPORTED.includes(code)) toast(`${title}: ${message}`);
-      throw error;
-    });
     if (isShown.current) close();
     if (next) openDialog(next);
   });

@@ -5,7 +5,7 @@ import type { Problem } from "../api/problem.ts";
 import { reloadAll, useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import { Button } from "./button.tsx";
 import { Form } from "./form.tsx";
-import { toast } from "./toast.tsx";
+import { toast, useShown } from "./toast.tsx";
 
 interface Versioned {
   readonly etag?: string;
@@ -44,10 +44,11 @@ export function EditForm<R extends Versioned>(
 ) {
   const { record, from, what, save, reword, restart, close, bar, children } = props;
   const options = useIdempotencyOptions();
+  const { isShown, noteError } = useShown(`Edit ${what}`);
   const edit = useAction(async (form: FormData) => {
-    await save(form, options);
+    await save(form, options).catch(noteError);
     toast("Changes saved.");
-    close();
+    if (isShown.current) close();
   });
   const isLoaded = record.etag !== from.etag && !edit.isRunning;
   const isStale = isLoaded || edit.problem?.reason === "ETAG_STALE";

@@ -1,4 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
+import { Code } from "@connectrpc/connect";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { problemOf } from "../api/problem.ts";
 import { createStore, useStore } from "../api/store.ts";
 import { reloadAll } from "../api/use-action.ts";
@@ -39,6 +40,23 @@ export async function attempt(work: () => unknown, done?: string, undo?: () => u
   } catch (error) {
     toast(problemOf(error).message);
   }
+}
+
+/**
+ * Tracks whether a form is still shown when its action ends, because the user can close a dialog or leave a page
+ * before. `noteError` then reports the error in a toast, except an expired session. It always throws it again.
+ *
+ * @param title name of the action
+ */
+export function useShown(title: string) {
+  const isShown = useRef(true);
+  useEffect(() => () => void (isShown.current = false), []);
+  const noteError = (error: unknown): never => {
+    const { code, message: text } = problemOf(error);
+    if (!isShown.current && code !== Code.Unauthenticated) toast(`${title}: ${text}`);
+    throw error;
+  };
+  return { isShown, noteError };
 }
 
 function revert(undo: () => unknown): Promise<void> {
