@@ -134,11 +134,11 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
 export function transition(trigger: Trigger, { status, paymentStatus }: ShipmentState): Transition {
   const rule = RULES[trigger];
   const nextStatus = rule.status[status];
-  if (nextStatus === undefined) return forbid(rule, `it is ${stateText(status, rule)}`);
+  if (nextStatus === undefined) return forbid(rule, `it is ${alreadyIf(rule, status)}${statusText(status)}`);
   const nextPayment = rule.payment[paymentStatus];
   // Each rule lists the two statuses separately, so an impossible pair must be excluded.
   if (nextPayment === undefined || !PAYMENTS_OF[nextStatus].includes(nextPayment)) {
-    return forbid(rule, `its payment is ${stateText(paymentStatus, rule)}`);
+    return forbid(rule, paymentText(paymentStatus, alreadyIf(rule, paymentStatus)));
   }
   return { next: { status: nextStatus, paymentStatus: nextPayment } };
 }
@@ -147,14 +147,21 @@ function forbid({ participle }: Rule, reason: string): Transition {
   return { refusal: `The shipment cannot be ${participle} because ${reason}.` };
 }
 
-function stateText(status: ShipmentStatus | PaymentStatus, { participle }: Rule): string {
-  const text = statusText(status);
-  return text === participle ? `already ${text}` : text;
+/** Returns `already ` if the rule leads to the current status, such as paid. */
+function alreadyIf({ participle }: Rule, status: ShipmentStatus | PaymentStatus): string {
+  return statusText(status) === participle ? "already " : "";
 }
 
 /** Formats a status for messages, such as `in transit`. */
 export function statusText(status: ShipmentStatus | PaymentStatus): string {
   return status.replace("_", " ");
+}
+
+/** Formats a payment status as the reason of a refusal, such as `its payment is voided`. */
+export function paymentText(status: PaymentStatus, adverb = ""): string {
+  if (status === "awaiting_payment") return "it is awaiting payment";
+  if (status === "refund_pending") return "its refund is pending";
+  return `its payment is ${adverb}${statusText(status)}`;
 }
 
 /** Creates the SHIPMENT_STATE refusal for a call that the shipment's state does not allow. */

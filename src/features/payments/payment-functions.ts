@@ -3,7 +3,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
-import { stateError, statusText } from "../../domain/shipment/shipment-state.ts";
+import { paymentText, stateError } from "../../domain/shipment/shipment-state.ts";
 import { compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger, type Changed } from "../shipments/change-shipment.ts";
@@ -104,7 +104,7 @@ export const PAYMENT_FUNCTIONS = {
       change(row, _facts, at) {
         const { paymentStatus, paymentDetails } = row;
         if (paymentStatus !== "refund_pending" || paymentDetails === null) {
-          throw notRetriable(`its payment is ${statusText(paymentStatus)}`);
+          throw notRetriable(paymentText(paymentStatus));
         }
         assertRefundable(row);
         if (paymentDetails.refundError === null) throw notRetriable("its refund is pending");

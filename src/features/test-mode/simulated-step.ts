@@ -1,5 +1,5 @@
 import type { Point } from "../../domain/coverage/geo.ts";
-import { stateError, statusText } from "../../domain/shipment/shipment-state.ts";
+import { paymentText, stateError } from "../../domain/shipment/shipment-state.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import type { SimulatedStep } from "../../domain/shipment/simulation.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -192,7 +192,7 @@ function disputed(row: ShipmentRow): ShipmentRow {
 }
 
 function paymentError(what: string, { paymentStatus }: ShipmentRow) {
-  return impossible(what, `its payment is ${statusText(paymentStatus)}`);
+  return impossible(what, paymentText(paymentStatus));
 }
 
 function impossible(what: string, reason: string) {

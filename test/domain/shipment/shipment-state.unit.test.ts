@@ -102,7 +102,7 @@ test("refuses every other transition with a sentence", () => {
       if (allowed) continue;
       expect(transition(trigger, from)).toEqual({
         refusal: expect.stringMatching(
-          new RegExp(`^The shipment cannot be ${PARTICIPLES[trigger]} because (it|its payment) is [a-z ]+\\.$`),
+          new RegExp(`^The shipment cannot be ${PARTICIPLES[trigger]} because (it|its (payment|refund)) is [a-z ]+\\.$`),
         ),
       });
     }
@@ -118,7 +118,7 @@ describe("a refused transition", () => {
     ["pay", state("awaiting_pickup", "paid"), "paid because it is awaiting pickup"],
     ["pay", state("pending", "paid"), "paid because its payment is already paid"],
     ["advance", state("pending", "awaiting_payment"), "advanced because it is pending"],
-    ["advance", state("awaiting_pickup", "awaiting_payment"), "advanced because its payment is awaiting payment"],
+    ["advance", state("awaiting_pickup", "awaiting_payment"), "advanced because it is awaiting payment"],
     ["refund", state("cancelled", "refunded"), "refunded because its payment is already refunded"],
     ["refund", state("cancelled", "voided"), "refunded because its payment is voided"],
   ] as [Trigger, ShipmentState, string][])("%s from %o", (trigger, from, expected) => {

@@ -155,7 +155,7 @@ test("every state of the table is reachable, and every step that it does not lis
       "cancel: delivered, paid": "The shipment cannot be cancelled because it is delivered.",
       "cancel: in_transit, paid": "The shipment cannot be cancelled because it is in transit.",
       "pay: awaiting_pickup, paid": "The shipment cannot be paid because it is awaiting pickup.",
-      "pay: cancelled, refund_pending": "The shipment cannot be paid because its payment is refund pending.",
+      "pay: cancelled, refund_pending": "The shipment cannot be paid because its refund is pending.",
       "pay: cancelled, refunded": "The shipment cannot be paid because its payment is refunded.",
       "pay: delivered, paid": "The shipment cannot be paid because it is delivered.",
       "pay: in_transit, paid": "The shipment cannot be paid because it is in transit.",
