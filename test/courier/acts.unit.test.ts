@@ -31,17 +31,18 @@ describe("actions", () => {
   });
 
   test("are sent as calls in order", () => {
-    expect(ACTS.deliver.calls({ pin: "1234", received_by: "Grace", note: "" })).toEqual([
+    expect(ACTS.deliver.calls({ pin: "1234", received_by: "Grace", note: "" }, shipment())).toEqual([
       { name: "proof", body: { pin: "1234", received_by: "Grace" } },
       { name: "advance", body: { from: "in_transit" } },
     ]);
-    expect(ACTS.deliver.calls({})).toEqual([{ name: "advance", body: { from: "in_transit" } }]);
-    expect(ACTS.fail.calls({ reason: "refused", note: "Angry dog", photo: "AA==" })).toEqual([
-      { name: "attempts", body: { reason: "refused", note: "Angry dog" } },
+    expect(ACTS.deliver.calls({}, shipment())).toEqual([{ name: "advance", body: { from: "in_transit" } }]);
+    expect(ACTS.fail.calls({ reason: "refused", note: "Angry dog", photo: "AA==" }, shipment())).toEqual([
+      { name: "attempts", body: { reason: "refused", note: "Angry dog", from: "awaiting_pickup" } },
     ]);
   });
 
   const ADVANCE: ActCall = { name: "advance", body: { from: "awaiting_pickup" } };
+  const FAIL: ActCall = { name: "attempts", body: { reason: "refused", from: "awaiting_pickup" } };
   const ARRIVE: ActCall = { name: "progress", body: { stage: "at_pickup" } };
   test.each<[ActCall, Partial<Shipment>, boolean]>([
     [ADVANCE, { status: "in_transit" }, true],
@@ -55,6 +56,9 @@ describe("actions", () => {
     [{ name: "return", body: {} }, { status: "returned" }, true],
     [{ name: "return", body: {} }, { status: "delivered" }, false],
     [{ name: "proof", body: {} }, { status: "delivered" }, false],
+    [FAIL, { status: "in_transit" }, true],
+    [FAIL, { status: "cancelled" }, false],
+    // Queued by an earlier version of the page.
     [{ name: "attempts", body: {} }, { status: "delivered" }, false],
   ])("a refused %o of a shipment with %o needs no record: %s", (call, state, isOver) => {
     expect(isSuperseded(call, shipment({ stage: null, ...state }))).toBe(isOver);

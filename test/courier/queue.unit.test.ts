@@ -9,7 +9,7 @@ const CONFLICT = { code: "SHIPMENT_STATE", message: "The shipment cannot be adva
 
 let seq = 0;
 function queued(reference: string, kind: ActKind, fields: Partial<QueuedAct> = {}): QueuedAct {
-  const calls = ACTS[kind].calls(fields.details ?? {});
+  const calls = ACTS[kind].calls(fields.details ?? {}, shipment({ reference }));
   const at = "2026-11-28T10:00:00.000Z";
   const rest = { at, details: {}, hasPhoto: false, hasSignature: false, calls, sent: 0 };
   return { seq: ++seq, id: `key-${seq}`, courier: ME, kind, shipment: reference, ...rest, ...fields };

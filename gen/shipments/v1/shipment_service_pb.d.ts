@@ -2359,6 +2359,13 @@ export declare type RecordAttemptRequest = Message<"shipments.v1.RecordAttemptRe
    * @generated from field: optional bytes photo = 5;
    */
   photo?: Uint8Array | undefined;
+
+  /**
+   * Expected status. A shipment with a different status is refused. Not checked if not set.
+   *
+   * @generated from field: optional shipments.v1.ShipmentStatus from = 6;
+   */
+  from?: ShipmentStatus | undefined;
 };
 
 /**
@@ -2401,6 +2408,13 @@ export declare type RecordAttemptRequestValid = Message<"shipments.v1.RecordAtte
    * @generated from field: optional bytes photo = 5;
    */
   photo?: Uint8Array | undefined;
+
+  /**
+   * Expected status. A shipment with a different status is refused. Not checked if not set.
+   *
+   * @generated from field: optional shipments.v1.ShipmentStatus from = 6;
+   */
+  from?: ShipmentStatus | undefined;
 };
 
 /**

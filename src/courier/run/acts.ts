@@ -23,8 +23,8 @@ interface Rule {
   readonly isAllowed?: (shipment: Shipment) => boolean;
   /** Whether the act can be done for all shipments of a stop at once. */
   readonly isShared?: boolean;
-  /** Calls that record the act, in order. */
-  readonly calls: (details: Details) => readonly ActCall[];
+  /** Calls that record the act of a shipment, in order. */
+  readonly calls: (details: Details, shipment: Shipment) => readonly ActCall[];
   /** Changes that the act makes to the shipment, shown until the service has confirmed them. */
   readonly changes: (shipment: Shipment, details: Details, at: string) => Partial<Shipment>;
 }
@@ -56,7 +56,9 @@ export const ACTS: Readonly<Record<ActKind, Rule>> = {
   },
   fail: {
     from: ["awaiting_pickup", "in_transit"],
-    calls: ({ reason = "other", note }) => [{ name: "attempts", body: { reason, ...(note && { note }) } }],
+    calls: ({ reason = "other", note }, { status: from }) => [
+      { name: "attempts", body: { reason, ...(note && { note }), from } },
+    ],
     changes: (shipment, { reason = "other", note = null }, at) => ({
       stage: shipment.status === "awaiting_pickup" ? "assigned" : null,
       attempts: [...shipment.attempts, { end: nextEnd(shipment), reason, note, attempted_at: at }],
@@ -83,8 +85,11 @@ export function allowedActs(shipment: Shipment): ActKind[] {
   });
 }
 
-/** Order of the statuses on the way to the recipient. */
-const WAY: readonly Status[] = ["pending", "awaiting_pickup", "in_transit", "delivered"];
+/** Statuses that follow each status, without `cancelled`, about which the courier has to know. */
+const LATER: Partial<Record<string, readonly Status[]>> = {
+  awaiting_pickup: ["in_transit", "delivered"],
+  in_transit: ["delivered"],
+};
 
 /**
  * Whether a refused call is superfluous, because the shipment is already in the state that the call requests, or
@@ -92,8 +97,7 @@ const WAY: readonly Status[] = ["pending", "awaiting_pickup", "in_transit", "del
  */
 export function isSuperseded({ name, body }: ActCall, { status, stage }: Shipment): boolean {
   if (name === "return") return status === "returned";
-  if (name === "advance") return WAY.indexOf(status) > WAY.indexOf(body["from"] as Status);
-  if (name !== "progress") return false;
-  const from: Status = body["stage"] === "at_pickup" ? "awaiting_pickup" : "in_transit";
-  return stage === body["stage"] || WAY.indexOf(status) > WAY.indexOf(from);
+  if (name === "progress" && stage === body["stage"]) return true;
+  const from = name !== "progress" ? body["from"] : body["stage"] === "at_pickup" ? "awaiting_pickup" : "in_transit";
+  return from !== undefined && LATER[from]?.includes(status) === true;
 }

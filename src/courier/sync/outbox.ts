@@ -11,9 +11,6 @@ export async function queueAct(kind: ActKind, shipments: readonly string[], deta
     const session = await tx.get("session");
     if (session === undefined) throw new Error("There is no courier yet.");
     const at = new Date(Date.now() + ((await tx.get("clockOffsetMs")) ?? 0)).toISOString();
-    const calls = ACTS[kind]
-      .calls(details)
-      .map((it) => ({ ...it, body: withoutPictures({ ...it.body, occurred_at: at }) }));
     const act = {
       courier: session.courier.id,
       kind,
@@ -21,14 +18,16 @@ export async function queueAct(kind: ActKind, shipments: readonly string[], deta
       details: entries,
       hasPhoto: photo !== undefined,
       hasSignature: signature !== undefined,
-      calls,
       sent: 0,
     };
     const expected = withQueued((await tx.get("run"))?.data.shipments ?? [], await tx.list(), session.courier.id);
     // Another tab may have recorded the act, or the button was pressed twice.
     const isAllowed = (it: Shipment) => shipments.includes(it.reference) && allowedActs(it).includes(kind);
-    for (const { reference: shipment } of expected.filter(isAllowed)) {
-      await tx.add({ ...act, id: newKey(), shipment }, pictures);
+    for (const shipment of expected.filter(isAllowed)) {
+      const calls = ACTS[kind]
+        .calls(details, shipment)
+        .map((it) => ({ ...it, body: withoutPictures({ ...it.body, occurred_at: at }) }));
+      await tx.add({ ...act, id: newKey(), shipment: shipment.reference, calls }, pictures);
     }
   });
   announceChange();

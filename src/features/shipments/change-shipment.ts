@@ -13,6 +13,7 @@ import {
   type ShipmentState,
   type ShipmentStatus,
   stateError,
+  statusText,
   transition,
   type Trigger,
 } from "../../domain/shipment/shipment-state.ts";
@@ -324,6 +325,16 @@ export function stateAfter(state: ShipmentState, trigger: Trigger): ShipmentStat
   const { next, refusal } = transition(trigger, state);
   if (next === undefined) throw stateError(refusal);
   return next;
+}
+
+/**
+ * Checks the status that a caller expects, if any.
+ *
+ * @throws Refusal SHIPMENT_STATE if the shipment has a different status
+ */
+export function assertFrom({ status }: ShipmentState, from: ShipmentStatus | undefined): void {
+  if (from === undefined || status === from) return;
+  throw stateError(`The shipment is ${statusText(status)}, not ${statusText(from)}.`);
 }
 
 function assertVerified({ verification, progress }: ShipmentRow): void {

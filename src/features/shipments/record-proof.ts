@@ -17,10 +17,11 @@ import { cleanPng } from "../../domain/shipment/clean-png.ts";
 import type { CleanedPicture } from "../../domain/shipment/picture.ts";
 import { compileEnumName } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { type Changed, stateAfter } from "./change-shipment.ts";
+import { assertFrom, type Changed, stateAfter } from "./change-shipment.ts";
 import { type Pictures, pictureResponse, writePictures } from "./proof-picture.entity.ts";
 import { changeBy, failAttempt, report } from "./report-progress.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
+import { statusOf } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
 const { method } = ShipmentService;
@@ -139,7 +140,7 @@ const reasonOf = compileEnumName<AttemptReason>(AttemptReasonSchema);
 /** Records a failed attempt. */
 function recordAttempt(
   row: ShipmentRow,
-  { reason: number, note: given, occurredAt }: RecordAttemptRequest,
+  { reason: number, note: given, occurredAt, from }: RecordAttemptRequest,
   pictures: Pictures,
   at: Date,
 ): Changed<Pictures> {
@@ -152,6 +153,7 @@ function recordAttempt(
   const isKnown = attempts.some((known) => known.reason === reason && known.atMs === at.getTime());
   // The same attempt, repeated without a stored response, for example after days without a network.
   if (occurredAt !== undefined && isKnown) return { row, made: {} };
+  assertFrom(row, statusOf(from));
   return { row: failAttempt(row, { reason, note, ...(pictures.photo && { photo: true }) }, at), made: pictures };
 }
 

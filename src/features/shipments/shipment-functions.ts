@@ -3,14 +3,14 @@ import type { QuoteShipmentRequestValid } from "../../../gen/shipments/v1/quote_
 import { GetShipmentResponseSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Transaction } from "../../db/transaction.ts";
 import { quote, routeOf } from "../../domain/pricing/pricing.ts";
-import { type ShipmentStatus, stateError, statusText } from "../../domain/shipment/shipment-state.ts";
+import type { ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { quoteEach } from "../quotes/quote-each.ts";
 import { quoteWindows } from "../quotes/quote-windows.ts";
 import { quoteMessage } from "../tariffs/versions/quote-message.ts";
 import { byTestClock, timeOf } from "../workspaces/test-clock.ts";
-import { applyTrigger } from "./change-shipment.ts";
+import { applyTrigger, assertFrom } from "./change-shipment.ts";
 import { COURIER_PLACES } from "./courier-places.ts";
 import { countShipments } from "./count-shipments.ts";
 import { exportShipments } from "./export-shipments.ts";
@@ -115,9 +115,7 @@ function quoteShipment(
 /** @param from expected status, `undefined` for any */
 function advance(from?: ShipmentStatus) {
   return (row: ShipmentRow, _facts: unknown, at: Date) => {
-    if (from !== undefined && row.status !== from) {
-      throw stateError(`The shipment is ${statusText(row.status)}, not ${statusText(from)}.`);
-    }
+    assertFrom(row, from);
     return { row: applyTrigger(row, "advance", at) };
   };
 }

@@ -305,7 +305,11 @@ test("actions from a day offline are recorded once, with their original times", 
     "SHIPMENT_STATE",
     "The shipment is in transit, not awaiting pickup.",
   ]);
-  for (let i = 0; i < 2; i++) await act("attempts", { reason: "nobody_there", occurred_at: times[1] });
+  // Another phone has picked the shipment up.
+  const notPickedUp = { reason: "nobody_there", from: "awaiting_pickup", occurred_at: times[1] };
+  const attempt = await device(`/v1/shipments/${shipment}/attempts`, notPickedUp);
+  expect([attempt.code, attempt.body.message]).toEqual([again.code, again.body.message]);
+  for (let i = 0; i < 2; i++) await act("attempts", { ...notPickedUp, from: "in_transit" });
   await act("proof", { received_by: "Grace", occurred_at: times[2] });
   const delivered = await act("advance", { from: "in_transit", occurred_at: times[3] });
   expect(delivered).toMatchObject({
