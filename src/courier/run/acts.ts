@@ -87,8 +87,8 @@ export function allowedActs(shipment: Shipment): ActKind[] {
 
 /** Statuses that follow each status, without `cancelled`, about which the courier has to know. */
 const LATER: Partial<Record<string, readonly Status[]>> = {
-  awaiting_pickup: ["in_transit", "delivered"],
-  in_transit: ["delivered"],
+  awaiting_pickup: ["in_transit", "delivered", "returned"],
+  in_transit: ["delivered", "returned"],
 };
 
 /**
@@ -97,6 +97,7 @@ const LATER: Partial<Record<string, readonly Status[]>> = {
  */
 export function isSuperseded({ name, body }: ActCall, { status, stage }: Shipment): boolean {
   if (name === "return") return status === "returned";
+  if (name === "advance" && body["from"] === "in_transit") return status === "delivered";
   if (name === "progress" && stage === body["stage"]) return true;
   const from = name !== "progress" ? body["from"] : body["stage"] === "at_pickup" ? "awaiting_pickup" : "in_transit";
   return from !== undefined && LATER[from]?.includes(status) === true;
