@@ -152,6 +152,28 @@ describeDashboard("a courier's day", (dashboard) => {
     expect(await actsOf(as, references[0]!)).toEqual(["shipment.at_pickup"]);
   });
 
+  test("sends no action as another courier whose link was opened without a response", async () => {
+    const { as, references, network, openPhone } = await startRun(1);
+    const { page } = await openPhone();
+    network.isDown = true;
+    await press(page, "Arrived");
+    await unsent(page, 1);
+    const { id: courier } = await data(as.createCourier({ name: "Grace Hopper" }));
+    await as.assignCourier({ courier, shipments: [{ shipment: references[0]! }] });
+    const { path } = (await as.createCourierLink({ courier })).body;
+    await page.route("**/c/session", async (route) => {
+      network.isDown = false;
+      // The browser gets the cookie.
+      await route.fetch();
+      await route.abort();
+    });
+    await page.goto(network.url + path);
+    await page.getByText("Grace Hopper").waitFor();
+    expect(await actsOf(as, references[0]!)).toEqual([]);
+    await page.locator(".banner").tap();
+    await page.getByText("Recorded by another courier.").waitFor();
+  });
+
   test("starts with the stop that the courier chooses if the workspace allows it", async () => {
     const { as, references, openPhone } = await startRun(2);
     for (const shipment of references) await as.advanceShipment({ shipment });

@@ -60,6 +60,8 @@ export interface Shipment {
 
 /** The courier's shipments of the day: open ones in the dispatcher's order, then those that ended today. */
 export interface Run {
+  readonly courier: string;
+  readonly courier_name: string;
   readonly workspace_name: string;
   readonly time_zone: string;
   readonly can_reorder?: boolean;

@@ -8,12 +8,13 @@ type Pictures = Pick<Details, "photo" | "signature">;
 export interface Session {
   readonly courier: { readonly id: string; readonly name: string; readonly locale: string | null };
   readonly workspace: { readonly name: string };
-  readonly expires_at: string;
 }
 
 /** Single values, by key. */
 interface Values {
   readonly session: Session;
+  /** Whether a link is being opened. Until its session is stored, the cookie can belong to another courier. */
+  readonly isOpening: boolean;
   readonly run: { readonly data: Run; readonly loadedAt: number };
   /** Result of the last call. */
   readonly connection: Connection;

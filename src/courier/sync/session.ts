@@ -10,6 +10,8 @@ export type LinkResult = "opened" | "invalid" | "unreachable";
  */
 export function openLink(token: string): Promise<LinkResult> {
   return exclusively(async () => {
+    // The browser can store the cookie even if the page receives no response, or is closed before it does.
+    await transact("readwrite", async (tx) => tx.set("isOpening", true));
     const answer = await call("/c/session", { token });
     if (answer?.status === 403 && answer.body?.code !== undefined) return "invalid";
     const session = answer?.status === 200 ? (answer.body as unknown as Session | undefined) : undefined;
@@ -18,6 +20,7 @@ export function openLink(token: string): Promise<LinkResult> {
       const before = await tx.get("session");
       if (before?.courier.id !== session.courier.id) tx.unset("run");
       tx.set("session", session);
+      tx.unset("isOpening");
       tx.set("connection", "online");
     });
     announceChange();

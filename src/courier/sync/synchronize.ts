@@ -13,19 +13,24 @@ export interface Synchronized {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Sends the queued acts in order, and then loads the run. Only one tab or service worker does so at a time. */
+/**
+ * Sends the queued acts in order, and then loads the run. If a link was opened without a response, loads the run first,
+ * which shows the courier of the cookie. Only one tab or service worker does so at a time.
+ */
 export function synchronize(): Promise<Synchronized> {
   return exclusively(async () => {
-    const session = await transact("readonly", (tx) => tx.get("session"));
-    if (session === undefined) return { connection: "signed_out" };
     for (;;) {
-      const acts = await transact("readonly", (tx) => tx.list());
-      const act = nextAct(acts, session.courier.id);
+      const [session, acts, isOpening] = await transact("readonly", (tx) =>
+        Promise.all([tx.get("session"), tx.list(), tx.get("isOpening")]),
+      );
+      if (session === undefined) return { connection: "signed_out" };
+      const act = isOpening === true ? undefined : nextAct(acts, session.courier.id);
       const answer = act === undefined ? await loadRun() : await send(act);
       const verdict = verdictOf(answer);
       const connection = CONNECTIONS[verdict];
       await setConnection(connection);
-      if (act === undefined || connection !== "online") return { connection, retryAfterMs: answer?.retryAfterMs };
+      const isDone = act === undefined && isOpening !== true;
+      if (isDone || connection !== "online") return { connection, retryAfterMs: answer?.retryAfterMs };
     }
   });
 }
@@ -55,7 +60,15 @@ async function loadRun(): Promise<Answer | undefined> {
   const answer = await call("/v1/couriers/me/run");
   if (verdictOf(answer) !== "sent") return answer;
   const data = answer!.body!.data as Run;
-  await transact("readwrite", async (tx) => tx.set("run", { data, loadedAt: Date.now() }));
+  await transact("readwrite", async (tx) => {
+    tx.set("run", { data, loadedAt: Date.now() });
+    const [session, isOpening] = await Promise.all([tx.get("session"), tx.get("isOpening")]);
+    if (isOpening !== true) return;
+    tx.unset("isOpening");
+    const { courier: id, courier_name: name, workspace_name: workspace } = data;
+    if (session?.courier.id === id) return;
+    tx.set("session", { courier: { id, name, locale: null }, workspace: { name: workspace } });
+  });
   announceChange();
   return answer;
 }
