@@ -170,7 +170,7 @@ describeDashboard("a courier's day", (dashboard) => {
     await page.goto(network.url + path);
     await page.getByText("Grace Hopper").waitFor();
     expect(await actsOf(as, references[0]!)).toEqual([]);
-    await page.locator(".banner").tap();
+    await page.getByText(/^1 update not sent\.$/).tap();
     await page.getByText("Recorded by another courier.").waitFor();
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ACTS, type ActKind } from "../../src/courier/run/acts.ts";
-import { nextAct, type QueuedAct, withQueued } from "../../src/courier/run/queue.ts";
+import { type QueuedAct, readyActs, withQueued } from "../../src/courier/run/queue.ts";
 import { verdictOf } from "../../src/courier/run/verdict.ts";
 import { shipment } from "./shipment.ts";
 
@@ -15,28 +15,26 @@ function queued(reference: string, kind: ActKind, fields: Partial<QueuedAct> = {
   return { seq: ++seq, id: `key-${seq}`, courier: ME, kind, shipment: reference, ...rest, ...fields };
 }
 
-describe("the next queued action", () => {
-  test("is the oldest", () => {
+describe("queued actions are sent", () => {
+  test("in order", () => {
     const acts = [queued("1", "pick_up"), queued("2", "pick_up"), queued("1", "deliver")];
-    expect(nextAct(acts, ME)).toBe(acts[0]);
-    expect(nextAct([], ME)).toBeUndefined();
+    expect(readyActs(acts, ME)).toEqual(acts);
   });
 
-  test("skips shipments with an earlier conflict", () => {
+  test("without those that depend on a conflict", () => {
     const acts = [
       queued("1", "pick_up", { conflict: CONFLICT }),
       queued("1", "deliver"),
       queued("2", "pick_up"),
       queued("1", "return"),
     ];
-    expect(nextAct(acts, ME)).toBe(acts[2]);
-    expect(nextAct(acts.toSpliced(2, 1), ME)).toBeUndefined();
+    expect(readyActs(acts, ME)).toEqual([acts[2]]);
   });
 
-  test("skips another courier's actions and the ones that depend on them", () => {
+  test("without another courier's and the ones that depend on them", () => {
     const acts = [queued("1", "pick_up", { courier: "cou_2" }), queued("1", "deliver"), queued("2", "pick_up")];
-    expect(nextAct(acts, ME)).toBe(acts[2]);
-    expect(nextAct(acts, "cou_2")).toBe(acts[0]);
+    expect(readyActs(acts, ME)).toEqual([acts[2]]);
+    expect(readyActs(acts, "cou_2")).toEqual([acts[0]]);
   });
 });
 

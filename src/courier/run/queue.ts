@@ -30,12 +30,12 @@ export interface Conflict {
 }
 
 /**
- * Returns the next act to send for a courier: the oldest one, except that acts wait for earlier acts of the same
- * shipment that are in conflict or belong to another courier. Acts are in the order of the queue.
+ * Returns the acts of a courier that can be sent, in order. Acts wait for earlier acts of the same shipment that are in
+ * conflict or belong to another courier. Acts are in the order of the queue.
  */
-export function nextAct(acts: readonly QueuedAct[], courier: string): QueuedAct | undefined {
+export function readyActs(acts: readonly QueuedAct[], courier: string | undefined): QueuedAct[] {
   const blocked = new Set<string>();
-  return acts.find((act) => {
+  return acts.filter((act) => {
     const isReady = act.conflict === undefined && act.courier === courier;
     if (!isReady) blocked.add(act.shipment);
     return isReady && !blocked.has(act.shipment);

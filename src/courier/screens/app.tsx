@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { readyActs } from "../run/queue.ts";
 import { isOpen, nextEnd } from "../run/shipment.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
 import { keepSynchronized } from "../sync/keep-synchronized.ts";
@@ -150,8 +151,9 @@ function Banner() {
   if (session === undefined && acts.length === 0) return null;
   const refused = acts.filter(({ conflict }) => conflict !== undefined).length;
   const unsent = acts.length - refused;
+  const ready = readyActs(acts, session?.courier.id).length;
   const text = {
-    online: unsent > 0 ? t.sending(unsent) : "",
+    online: ready > 0 ? t.sending(ready) : unsent > 0 ? t.unsent(unsent) : "",
     offline: t.offline(unsent),
     signed_out: t.signedOut(unsent),
     suspended: t.suspended(unsent),

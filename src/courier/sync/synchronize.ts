@@ -1,5 +1,5 @@
 import { isSuperseded } from "../run/acts.ts";
-import { nextAct, type QueuedAct } from "../run/queue.ts";
+import { type QueuedAct, readyActs } from "../run/queue.ts";
 import type { Run, Shipment } from "../run/shipment.ts";
 import { type Answer, type Connection, CONNECTIONS, verdictOf } from "../run/verdict.ts";
 import { call, exclusively } from "./call.ts";
@@ -24,7 +24,7 @@ export function synchronize(): Promise<Synchronized> {
         Promise.all([tx.get("session"), tx.list(), tx.get("isOpening")]),
       );
       if (session === undefined) return { connection: "signed_out" };
-      const act = isOpening === true ? undefined : nextAct(acts, session.courier.id);
+      const act = isOpening === true ? undefined : readyActs(acts, session.courier.id)[0];
       const answer = act === undefined ? await loadRun() : await send(act);
       const verdict = verdictOf(answer);
       const connection = CONNECTIONS[verdict];

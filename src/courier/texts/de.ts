@@ -78,6 +78,7 @@ export const de: Texts = {
   allSent: "Alles ist gesendet.",
   offline: (count) =>
     count === 0 ? "Keine Verbindung. Alles ist gesendet." : `Keine Verbindung. ${acts(count)} nicht gesendet.`,
+  unsent: (count) => `${acts(count)} nicht gesendet.`,
   sending: (count) => `${acts(count)} werden gesendet.`.replace("1 Meldung werden", "1 Meldung wird"),
   suspended: (count) => `Das Konto ist gesperrt. ${acts(count)} nicht gesendet. Fragen Sie die Disposition.`,
   signedOut: (count) =>

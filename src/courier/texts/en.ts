@@ -79,6 +79,7 @@ export const en = {
   allSent: "Everything is sent.",
   offline: (count: number) =>
     count === 0 ? "No connection. Everything is sent." : `No connection. ${updates(count)} not sent.`,
+  unsent: (count: number) => `${updates(count)} not sent.`,
   sending: (count: number) => `Sending ${updates(count)}.`,
   suspended: (count: number) => `The account is suspended. ${updates(count)} not sent. Ask your dispatcher.`,
   signedOut: (count: number) =>

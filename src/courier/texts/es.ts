@@ -77,6 +77,7 @@ export const es: Texts = {
   back: "Atrás",
   allSent: "Todo está enviado.",
   offline: (count) => (count === 0 ? "Sin conexión. Todo está enviado." : `Sin conexión. ${acts(count)} sin enviar.`),
+  unsent: (count) => `${acts(count)} sin enviar.`,
   sending: (count) => `Enviando ${acts(count)}.`,
   suspended: (count) => `La cuenta está suspendida. ${acts(count)} sin enviar. Consulte a su central.`,
   signedOut: (count) => `Su enlace ha caducado. ${acts(count)} sin enviar. Pida un enlace nuevo a su central.`,

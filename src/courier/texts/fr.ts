@@ -78,6 +78,7 @@ export const fr: Texts = {
   back: "Retour",
   allSent: "Tout est envoyé.",
   offline: (count) => (count === 0 ? "Pas de connexion. Tout est envoyé." : `Pas de connexion. ${unsent(count)}.`),
+  unsent: (count) => `${unsent(count)}.`,
   sending: (count) => `Envoi de ${acts(count)}.`,
   suspended: (count) => `Le compte est suspendu. ${unsent(count)}. Contactez votre régulation.`,
   signedOut: (count) => `Votre lien a expiré. ${unsent(count)}. Demandez un nouveau lien à votre régulation.`,
