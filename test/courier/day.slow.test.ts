@@ -359,6 +359,18 @@ describeDashboard("a courier's day", (dashboard) => {
     await expect.poll(proof).toBe(true);
   });
 
+  test("shows how many attempts are left after a wrong PIN", async () => {
+    const { as, references, openPhone } = await startRun(1);
+    const [shipment] = references as [string];
+    await as.updateShipment({ shipment, dropoff_verification: "pin" });
+    const { dropoff_pin: right } = await data(as.advanceShipment({ shipment }));
+    const wrong = Array.from({ length: 4 }, (_, i) => String((Number(right) + 1 + i) % 10_000).padStart(4, "0"));
+    for (const pin of wrong.slice(1)) await as.recordProof({ shipment, pin });
+    const { page } = await openPhone();
+    await deliver(page, "pin", wrong[0]!);
+    await page.getByText("1 attempt left. After that, only your dispatcher can allow the delivery.").waitFor();
+  });
+
   test("reports positions after the phone's clock was set back", async () => {
     const { network, openPhone } = await startRun(1);
     const { page } = await openPhone();

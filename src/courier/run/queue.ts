@@ -24,9 +24,12 @@ export interface QueuedAct {
   readonly conflict?: Conflict;
 }
 
+/** Refusal of a call, as the service returns it. */
 export interface Conflict {
   readonly code: string;
   readonly message: string;
+  /** Facts that depend on the code. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /**

@@ -1,8 +1,10 @@
+import type { Conflict } from "./queue.ts";
+
 /** Response of the service, if any. */
 export interface Answer {
   readonly status: number;
   /** Parsed body. `undefined` if it is not JSON, for example from a hotspot's sign-in page. */
-  readonly body: { readonly data?: unknown; readonly code?: string; readonly message?: string } | undefined;
+  readonly body: (Partial<Conflict> & { readonly data?: unknown }) | undefined;
   readonly retryAfterMs: number | undefined;
 }
 

@@ -2,7 +2,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorNote } from "../inputs/error-note.tsx";
 import { type ActKind, allowedActs, type Details } from "../run/acts.ts";
 import { nextEnd, type Shipment, requiredProof, ATTEMPT_REASONS } from "../run/shipment.ts";
+import type { Conflict } from "../run/queue.ts";
 import { discardAct, queueAct } from "../sync/outbox.ts";
+import { refusalText } from "./format.ts";
 import { paths, replaceScreen } from "./route.ts";
 import { useApp } from "./state.ts";
 import { contentsText } from "./stop-view.tsx";
@@ -61,7 +63,7 @@ export function ActScreen({ kind, shipments }: { readonly kind: string; readonly
       </button>
       <h1 tabIndex={-1}>{label}</h1>
       <p>{end === "pickup" ? first.pickup_address : first.dropoff_address}</p>
-      <ErrorNote text={pinCheck === "wrong" && t.refusal["PIN_WRONG"]} />
+      <ErrorNote text={typeof pinCheck === "object" && refusalText(pinCheck, t)} />
       <ErrorNote text={isStorageFull && t.noStorage} />
       {pinCheck === "running" && <p role="status">{t.loading}</p>}
       {/* The form stays, because its entries are sent again with another PIN. */}
@@ -86,7 +88,8 @@ function ReturnForm({ label, onRecord }: FormProps) {
   );
 }
 
-type PinCheck = "queueing" | "running" | "wrong";
+/** Progress of the check, or the refusal of the PIN. */
+type PinCheck = "queueing" | "running" | Conflict;
 
 /**
  * Waits until the service has accepted or refused a PIN, unless there is no connection. After a wrong PIN, removes the
@@ -102,7 +105,7 @@ function usePinCheck(shipment: string): readonly [PinCheck | undefined, (check: 
     const own = state.acts.filter((act) => act.shipment === shipment);
     const wrong = own.find(({ conflict }) => conflict?.code === "PIN_WRONG");
     if (wrong !== undefined) {
-      setCheck("wrong");
+      setCheck(wrong.conflict);
       void discardAct(wrong);
     } else if (own.length === 0 || state.connection !== "online") replaceScreen(paths.run);
     const timer = setTimeout(() => replaceScreen(paths.run), PIN_WAIT_MS);

@@ -1,4 +1,5 @@
 import type { Texts } from "../texts/en.ts";
+import type { Conflict } from "../run/queue.ts";
 import type { Visit } from "../run/shipment.ts";
 import type { State } from "./state.ts";
 
@@ -33,6 +34,13 @@ function withDay(
 /** Returns a time of day, such as `10:05`. */
 export function clockText(time: string, { language, run }: State): string {
   return format(language, { ...TIME, timeZone: run?.time_zone }).format(new Date(time));
+}
+
+/** Returns why the service refused an act. */
+export function refusalText({ code, message, metadata }: Conflict, t: Texts): string {
+  const left = metadata?.["attempts_left"];
+  const refusal = t.refusal[code] ?? message;
+  return code === "PIN_WRONG" && left !== undefined ? `${refusal} ${t.pinAttempts(Number(left))}` : refusal;
 }
 
 const format = (language: string, options: Intl.DateTimeFormatOptions) =>

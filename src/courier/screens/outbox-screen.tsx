@@ -1,7 +1,7 @@
 import type { QueuedAct } from "../run/queue.ts";
 import { discardAct, retryAct } from "../sync/outbox.ts";
 import { nextEnd } from "../run/shipment.ts";
-import { clockText } from "./format.ts";
+import { clockText, refusalText } from "./format.ts";
 import { paths, replaceScreen } from "./route.ts";
 import { useApp } from "./state.ts";
 
@@ -61,9 +61,8 @@ function ActText({ act }: { readonly act: QueuedAct }) {
 
 function Refused({ act }: { readonly act: QueuedAct }) {
   const { state, t, synchronize } = useApp();
-  const { code, message } = act.conflict!;
   const shipment = state.run?.shipments.find(({ reference }) => reference === act.shipment);
-  const isPin = code === "PIN_WRONG";
+  const isPin = act.conflict!.code === "PIN_WRONG";
   const discard = async () => {
     if (!confirm(t.confirmDiscard)) return;
     await discardAct(act);
@@ -81,7 +80,7 @@ function Refused({ act }: { readonly act: QueuedAct }) {
     <li class="task">
       <ActText act={act} />
       <p class="error">
-        {t.refusal[code] ?? message} {shipment !== undefined && t.stateNow(t.status[shipment.status])}
+        {refusalText(act.conflict!, t)} {shipment !== undefined && t.stateNow(t.status[shipment.status])}
       </p>
       <div class="acts">
         <button type="button" onClick={() => void retry()}>

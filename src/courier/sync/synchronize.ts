@@ -50,9 +50,9 @@ async function send(act: QueuedAct): Promise<Answer | undefined> {
   const currentVerdict = verdictOf(current);
   if (currentVerdict !== "sent" && currentVerdict !== "conflict") return current;
   const shipment = currentVerdict === "sent" ? (current!.body!.data as Shipment) : undefined;
-  const { code = "", message = "" } = answer!.body!;
+  const { code = "", message = "", metadata } = answer!.body!;
   if (shipment !== undefined && isSuperseded(act.calls[act.sent]!, shipment)) await settleCall(act, shipment);
-  else await setConflict(act, { code, message });
+  else await setConflict(act, { code, message, metadata });
   return answer;
 }
 

@@ -93,6 +93,10 @@ export const de: Texts = {
     NOT_VERIFIED: "Der nötige Nachweis fehlt.",
     PIN_WRONG: "Die PIN ist falsch.",
   },
+  pinAttempts: (left) =>
+    left === 0
+      ? "Es sind keine Versuche mehr übrig. Bitten Sie die Disposition, die Zustellung ohne PIN zu erlauben."
+      : `Noch ${left === 1 ? "1 Versuch" : `${left} Versuche`}. Danach kann nur die Disposition die Zustellung erlauben.`,
   stateNow: (status) => `Stand jetzt: ${status}.`,
   withPhoto: "mit Foto",
   withSignature: "mit Unterschrift",

@@ -94,6 +94,10 @@ export const en = {
     NOT_VERIFIED: "The required proof is missing.",
     PIN_WRONG: "The PIN is wrong.",
   } as Partial<Record<string, string>>,
+  pinAttempts: (left: number) =>
+    left === 0
+      ? "No attempts are left. Ask your dispatcher to allow the delivery without a PIN."
+      : `${left === 1 ? "1 attempt" : `${left} attempts`} left. After that, only your dispatcher can allow the delivery.`,
   stateNow: (status: string) => `It is now: ${status}.`,
   withPhoto: "with photo",
   withSignature: "with signature",

@@ -91,6 +91,10 @@ export const es: Texts = {
     NOT_VERIFIED: "Falta la prueba de entrega.",
     PIN_WRONG: "El PIN es incorrecto.",
   },
+  pinAttempts: (left) =>
+    left === 0
+      ? "No quedan intentos. Pida a su central que autorice la entrega sin PIN."
+      : `${left === 1 ? "Queda 1 intento" : `Quedan ${left} intentos`}. Después, solo su central puede autorizar la entrega.`,
   stateNow: (status) => `Ahora está: ${status}.`,
   withPhoto: "con foto",
   withSignature: "con firma",

@@ -92,6 +92,10 @@ export const fr: Texts = {
     NOT_VERIFIED: "La preuve de livraison manque.",
     PIN_WRONG: "Le code est incorrect.",
   },
+  pinAttempts: (left) =>
+    left === 0
+      ? "Il ne reste aucune tentative. Demandez à votre régulation d’autoriser la livraison sans code."
+      : `Il reste ${left === 1 ? "1 tentative" : `${left} tentatives`}. Ensuite, seule votre régulation peut autoriser la livraison.`,
   stateNow: (status) => `État actuel : ${status}.`,
   withPhoto: "avec photo",
   withSignature: "avec signature",

@@ -131,7 +131,8 @@ function recordProof(
     left === 0
       ? "No attempts are left. The verification must be waived"
       : `${left} ${left === 1 ? "attempt is" : "attempts are"} left. After that, the verification must be waived`;
-  const refusal = refuse("PIN_WRONG", `pin is wrong. ${next}.`, { subject: "pin" });
+  const facts = { attempts_left: String(left) };
+  const refusal = refuse("PIN_WRONG", `pin is wrong. ${next}.`, { subject: "pin", facts });
   return { row: counted, made: {}, refusal };
 }
 

@@ -48,7 +48,8 @@ test("a shipment is delivered with the PIN that only its recipient received", as
 
   const other = pin === "0000" ? "1111" : "0000";
   const statement = { shipment, received_by: "Grace", note: "At the gate", photo };
-  await expectRefused(courier.recordProof({ ...statement, pin: other }), "PIN_WRONG", WRONG("4 attempts are left"));
+  const attempt = courier.recordProof({ ...statement, pin: other });
+  await expectRefused(attempt, "PIN_WRONG", WRONG("4 attempts are left"), { attempts_left: "4" });
   expect(await data(as.getShipment({ shipment }))).toEqual(moving);
   await expectRefused(as.getProofPhoto({ shipment }), "PICTURE_NOT_FOUND");
 
@@ -92,7 +93,8 @@ function pinAfter(pin: string, by: number): string {
 }
 
 async function expectPinWrong(shipment: string, pin: string, left: string): Promise<void> {
-  await expectRefused(courier.recordProof({ shipment, pin }), "PIN_WRONG", WRONG(left));
+  const facts = { attempts_left: left.startsWith("No") ? "0" : left[0] };
+  await expectRefused(courier.recordProof({ shipment, pin }), "PIN_WRONG", WRONG(left), facts);
 }
 
 test("after five wrong PINs no PIN is accepted until it is replaced or waived", async () => {
