@@ -20,17 +20,24 @@ import { COURIER_KEY } from "./shipment.entity.ts";
 const KEPT = "1 hour";
 
 /**
- * Selects the state of each shipment, of those assigned to courier `$3` if given. With the lateral join, PostgreSQL looks
- * up each reference by key.
+ * Returns the statement that selects the state of each shipment. With the lateral join, PostgreSQL looks up each
+ * reference by key.
  */
-const STATES = `
+const selectStates = (condition: string) => `
   select index, status, payment_status as "paymentStatus", version
   from json_to_recordset($2) as given (index int, reference text)
   cross join lateral (
     select status, payment_status, version from shipment
-    where workspace_id = $1 and shipment.reference = given.reference
-      and ($3::text is null or ${COURIER_KEY} = $3) limit 1
+    where workspace_id = $1 and shipment.reference = given.reference ${condition}
   ) as found`;
+
+const STATES = selectStates("limit 1");
+
+/**
+ * Of the shipments that are assigned to courier `$3`. Locks them until the positions are stored, so that a replaced
+ * courier's position is deleted, or not stored at all.
+ */
+const STATES_OF_COURIER = selectStates(`and ${COURIER_KEY} = $3 limit 1 for share`);
 
 /** Stores the newest position of each shipment. Skips positions less than five seconds newer than the stored one. */
 const UPSERT = `
@@ -63,7 +70,11 @@ export const COURIER_PLACES = {
       const measured_at = measuredMs === undefined ? undefined : isoTime(measuredMs);
       return isReference(reference) ? [{ index, reference, lat, lng, measured_at }] : [];
     });
-    const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(reported), courier?.id ?? null]);
+    // Sorted, so that concurrent transactions do not deadlock.
+    const given = JSON.stringify(reported.toSorted((a, b) => (a.reference < b.reference ? -1 : 1)));
+    const found = await (courier === undefined
+      ? runStatement<Found>(em, STATES, [workspaceId, given])
+      : runStatement<Found>(em, STATES_OF_COURIER, [workspaceId, given, courier.id]));
     const byIndex = new Map(found.map((it) => [it.index, it]));
     const accepted = reported.filter(({ index }) => {
       const state = byIndex.get(index);

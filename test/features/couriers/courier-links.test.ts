@@ -290,6 +290,28 @@ test("a courier can access only assigned shipments, through the page's methods",
   expect(member.status).toBe(401);
 });
 
+test("a location that arrives during a reassignment is refused", async () => {
+  const { as, newLink, assign } = await newCourier();
+  const shipment = await assign();
+  const device = await signIn((await newLink()).token);
+  await sql.query("begin");
+  await sql.query(
+    `update shipment set progress = jsonb_set(progress, '{courier,courierId}', '"cou_other"') where reference = $1`,
+    [shipment],
+  );
+  const reported = device("/v1/courier_places", { places: [{ shipment, lat: 40.7, lng: -73.9 }] });
+  let isAnswered = false;
+  void reported.finally(() => (isAnswered = true));
+  await eventually("the report to wait", async () => {
+    const { rows } = await sql.query("select from pg_locks where not granted");
+    return isAnswered || rows.length > 0;
+  });
+  await sql.query("commit");
+  const { results } = (await reported).body;
+  expect(results[0].error?.code).toBe("SHIPMENT_NOT_FOUND");
+  await expectRefused(as.getCourierPlace({ shipment }), "PLACE_NOT_FOUND");
+});
+
 test("actions from a day offline are recorded once, with their original times", async () => {
   const { as, courier, newLink, assign } = await newCourier();
   const shipment = await assign();
