@@ -392,6 +392,29 @@ describeDashboard("a courier's day", (dashboard) => {
     await second;
   });
 
+  test("reports positions for all shipments of a long run", async () => {
+    const { as, references, network, openPhone } = await startRun(1);
+    await as.advanceShipment({ shipment: references[0]! });
+    const { page } = await openPhone();
+    const { data: run }: any = await page.evaluate(async () => (await fetch("/v1/couriers/me/run")).json());
+    const names = Array.from({ length: 150 }, (_, index) => `SHP-${index}`);
+    const shipments = names.map((reference) => ({ ...run.shipments[0], reference }));
+    await page.route("**/v1/couriers/me/run", (route) => route.fulfill({ json: { data: { ...run, shipments } } }));
+    const counts: number[] = [];
+    await page.route("**/v1/courier_places", async (route) => {
+      counts.push(route.request().postDataJSON().places.length);
+      await route.fulfill({ json: { results: [] } });
+    });
+    const { origin } = new URL(network.url);
+    await page.context().grantPermissions(["geolocation"], { origin });
+    await page.context().setGeolocation({ latitude: 40.7, longitude: -73.9 });
+    await page.reload();
+    await nextStop(page).getByText("SHP-149").waitFor();
+    await page.getByText("Settings").tap();
+    await page.getByRole("checkbox").tap();
+    await expect.poll(() => counts.slice(0, 2)).toEqual([100, 50]);
+  });
+
   test("on two devices is recorded once and shows the dispatcher's changes", async () => {
     const { as, references, network, openPhone } = await startRun(2);
     const phones = [await openPhone(), await openPhone()];

@@ -18,12 +18,15 @@ export function followPosition(shipments: () => readonly string[], onPosition: (
   // Not the time of day, because the phone's clock can be set back.
   let reportedAt = -Infinity;
   const report = async () => {
-    const references = shipments().slice(0, MAX_PLACES);
+    const references = shipments();
     if (newest === undefined || references.length === 0 || performance.now() - reportedAt < INTERVAL_MS) return;
     reportedAt = performance.now();
     const places = references.map((shipment) => ({ shipment, ...newest! }));
     newest = undefined;
-    await call("/v1/courier_places", { places });
+    for (let first = 0; first < places.length; first += MAX_PLACES) {
+      const answer = await call("/v1/courier_places", { places: places.slice(first, first + MAX_PLACES) });
+      if (answer === undefined) return;
+    }
   };
   const watch = navigator.geolocation.watchPosition(
     async ({ coords: { latitude: lat, longitude: lng } }) => {
