@@ -229,6 +229,32 @@ describeDashboard("a courier's day", (dashboard) => {
     await expect.poll(() => actsOf(as, references[0]!)).toEqual(["shipment.in_transit"]);
   });
 
+  test("goes on after the browser has lost the database once", async () => {
+    const { as, references, openPhone } = await startRun(1);
+    const { page } = await openPhone();
+    /** Closes the database at the next use, which a trigger causes. */
+    const lose = (trigger: string) =>
+      page.evaluate(`new Promise((resolve) => {
+        const { transaction } = IDBDatabase.prototype;
+        IDBDatabase.prototype.transaction = function () {
+          IDBDatabase.prototype.transaction = transaction;
+          resolve();
+          this.close();
+          return transaction.apply(this, arguments);
+        };
+        ${trigger};
+      })`);
+    // A synchronization.
+    await lose("dispatchEvent(new Event('online'))");
+    await press(page, "Arrived");
+    await expect.poll(() => actsOf(as, references[0]!)).toEqual(["shipment.at_pickup"]);
+    // A read.
+    await lose("new BroadcastChannel('courier').postMessage(null)");
+    await follow(page, "Picked up");
+    await press(page, "Picked up");
+    await expect.poll(() => actsOf(as, references[0]!)).toEqual(["shipment.at_pickup", "shipment.in_transit"]);
+  });
+
   test("learns the clock when a response begins, because its body can take long", async () => {
     const { openPhone } = await startRun(1);
     const { page } = await openPhone();

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ErrorNote } from "../inputs/error-note.tsx";
 import { readyActs } from "../run/queue.ts";
 import { isOpen, nextEnd } from "../run/shipment.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
@@ -17,15 +18,14 @@ const MINUTE_MS = 60_000;
 
 /** The courier's page. */
 export function Courier() {
-  const [isFailed, setFailed] = useState(false);
-  const fail = () => setFailed(true);
-  const [state, reload] = useStoredState(fail);
+  const [state, reload, isUnreadable] = useStoredState();
+  const [isNotSynchronized, setNotSynchronized] = useState(false);
   const link = useLink();
   const synchronize = useRef<(() => void) | undefined>(undefined);
   useEffect(() => {
     if (link === "opening") return;
     // A link can be opened several times.
-    if (synchronize.current === undefined) synchronize.current = keepSynchronized(fail);
+    if (synchronize.current === undefined) synchronize.current = keepSynchronized(setNotSynchronized);
     else synchronize.current();
   }, [link]);
   const position = usePosition(state);
@@ -36,12 +36,13 @@ export function Courier() {
     document.documentElement.lang = language;
     document.title = t.run;
   }, [language]);
-  if (isFailed) return <main class="notice">{t.noStorage}</main>;
-  if (state === undefined) return <main class="notice">{t.loading}</main>;
+  const isFailed = isUnreadable || isNotSynchronized;
+  if (state === undefined) return <main class="notice">{isFailed ? t.noStorage : t.loading}</main>;
   const app = { state, t, position, nowMs, reload, synchronize: () => synchronize.current?.() };
   return (
     <AppContext.Provider value={app}>
       <Banner />
+      <ErrorNote text={isFailed && t.noStorage} />
       {link === "invalid" || link === "unreachable" ? (
         <LinkNeeded result={link} />
       ) : (
@@ -91,7 +92,7 @@ function useLink(): LinkResult | "opening" | undefined {
       const token = tokenInAddress();
       if (token === undefined) return;
       setResult((before) => (before === "unreachable" ? before : "opening"));
-      const opened = await openLink(token);
+      const opened = await openLink(token).catch(() => "unreachable" as const);
       clearTimeout(timer);
       if (opened === "unreachable") timer = setTimeout(open, REOPEN_MS);
       else history.replaceState(null, "", `${location.pathname}${paths.run}`);

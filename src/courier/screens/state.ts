@@ -42,15 +42,34 @@ export function useApp(): App {
   return useContext(AppContext);
 }
 
-/** Returns the stored state, and a function that reads it again. It is `undefined` until it has been read. */
-export function useStoredState(onError: (error: unknown) => void): readonly [State | undefined, () => Promise<void>] {
+/** Interval of reading the stored state again after an error. */
+const RETRY_MS = 2_000;
+
+/**
+ * Returns the stored state, a function that reads it again, and whether the last read failed. The state is `undefined`
+ * until it has been read.
+ */
+export function useStoredState(): readonly [State | undefined, () => Promise<void>, boolean] {
   const [state, setState] = useState<State>();
-  const reload = () => readState().then(setState, onError);
+  const [isFailed, setFailed] = useState(false);
+  const reload = () =>
+    readState().then(
+      (read) => {
+        setState(read);
+        setFailed(false);
+      },
+      () => setFailed(true),
+    );
   useEffect(() => {
     onChange(reload);
     void reload();
   }, []);
-  return [state, reload];
+  useEffect(() => {
+    if (!isFailed) return undefined;
+    const timer = setInterval(reload, RETRY_MS);
+    return () => clearInterval(timer);
+  }, [isFailed]);
+  return [state, reload, isFailed];
 }
 
 function readState(): Promise<State> {

@@ -36,11 +36,14 @@ export async function transact<T>(
   work: (transaction: ReturnType<typeof accessTo>) => Promise<T>,
 ): Promise<T> {
   opened ??= openDatabase();
-  const database = await opened.catch((error: unknown) => {
+  let transaction: IDBTransaction;
+  try {
+    transaction = (await opened).transaction(["acts", "pictures", "values"], mode, { durability: "strict" });
+  } catch (error) {
+    // The next transaction opens the database again. Some browsers lose it without an event.
     opened = undefined;
     throw error;
-  });
-  const transaction = database.transaction(["acts", "pictures", "values"], mode, { durability: "strict" });
+  }
   const written = new Promise<void>((resolve, reject) => {
     transaction.addEventListener("complete", () => resolve());
     transaction.addEventListener("abort", () => reject(transaction.error ?? new Error("The transaction was aborted.")));

@@ -13,9 +13,10 @@ interface SyncRegistration {
  * Synchronizes now, when an act is queued, when the network returns, when the page becomes visible, and every minute.
  * Failed attempts are repeated after 2 seconds, then after twice as long each time, up to a minute.
  *
+ * @param onEnd receives after each attempt whether the browser's database failed
  * @returns a function that synchronizes immediately
  */
-export function keepSynchronized(onError: (error: unknown) => void): () => void {
+export function keepSynchronized(onEnd: (isFailed: boolean) => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   let running: Promise<void> | undefined;
@@ -33,7 +34,16 @@ export function keepSynchronized(onError: (error: unknown) => void): () => void 
     if (running !== undefined) return void (isRepeated = true);
     isRepeated = false;
     running = synchronize()
-      .then(schedule, onError)
+      .then(
+        (synchronized) => {
+          onEnd(false);
+          schedule(synchronized);
+        },
+        () => {
+          onEnd(true);
+          schedule({ connection: "offline" });
+        },
+      )
       .finally(() => {
         running = undefined;
         if (isRepeated) now();
