@@ -52,14 +52,14 @@ const RETRY_MS = 2_000;
 export function useStoredState(): readonly [State | undefined, () => Promise<void>, boolean] {
   const [state, setState] = useState<State>();
   const [isFailed, setFailed] = useState(false);
-  const reload = () =>
-    readState().then(
-      (read) => {
-        setState(read);
-        setFailed(false);
-      },
-      () => setFailed(true),
-    );
+  const reload = async () => {
+    try {
+      setState(await readState());
+      setFailed(false);
+    } catch {
+      setFailed(true);
+    }
+  };
   useEffect(() => {
     onChange(reload);
     void reload();

@@ -30,24 +30,18 @@ export function keepSynchronized(onEnd: (isFailed: boolean) => void): () => void
     timer = setTimeout(() => (failures > 0 || !document.hidden) && now(), pauseMs);
     if (failures > 0) requestBackgroundSync();
   };
+  const attempt = async () => {
+    const synchronized = await synchronize().catch(() => undefined);
+    onEnd(synchronized === undefined);
+    schedule(synchronized ?? { connection: "offline" });
+  };
   const now = () => {
     if (running !== undefined) return void (isRepeated = true);
     isRepeated = false;
-    running = synchronize()
-      .then(
-        (synchronized) => {
-          onEnd(false);
-          schedule(synchronized);
-        },
-        () => {
-          onEnd(true);
-          schedule({ connection: "offline" });
-        },
-      )
-      .finally(() => {
-        running = undefined;
-        if (isRepeated) now();
-      });
+    running = attempt().finally(() => {
+      running = undefined;
+      if (isRepeated) now();
+    });
   };
 
   addEventListener("online", now);
