@@ -23,7 +23,8 @@ export function requestJsonOptions(input: DescMessage): object {
   return { textDecoder: { decode } };
 }
 
-const UTF8 = new TextDecoder();
+/** Refuses other bytes, which Connect would store as U+FFFD. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Replaces unknown names. No enum declares a negative number. */
 const UNKNOWN_NUMBER = -1;

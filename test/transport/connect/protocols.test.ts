@@ -178,6 +178,11 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
     ["truncated brotli", { "grpc-encoding": "br" }, frame(brotliCompressSync(good).subarray(0, 9), 1)],
     ["invalid JSON", { "content-type": "application/grpc+json" }, frame(Buffer.from("{nope"))],
     ["a JSON list", { "content-type": "application/grpc+json" }, frame(Buffer.from("[1]"))],
+    [
+      "JSON text that is not UTF-8",
+      { "content-type": "application/grpc+json" },
+      frame(Buffer.from('{"note":"Jos\u00e9"}', "latin1")),
+    ],
   ])("gRPC: %s", async (_, headers, body) => {
     const grpc = { "content-type": "application/grpc", te: "trailers", "x-api-key": apiKey };
     const { trailers } = await rawGrpc(service.grpcUrl, QUOTE, { ...grpc, ...headers }, body);
@@ -190,7 +195,7 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
     ["invalid JSON", {}, "{nope"],
     ["a JSON list", {}, "[]"],
     ["nothing", {}, ""],
-    ["bytes that are not UTF-8", {}, Buffer.from([0x22, 0xff, 0x22])],
+    ["text that is not UTF-8", {}, Buffer.from('{"note":"Jos\u00e9"}', "latin1")],
     ["invalid gzip", { "content-encoding": "gzip" }, "{}"],
     ["invalid brotli", { "content-encoding": "br" }, "{}"],
   ])("Connect: %s", async (_, headers, body) => {
