@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { toBinary, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { clone, toBinary, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { Refusal } from "../../domain/refusal.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
@@ -68,12 +68,22 @@ export function createCallRpc(pipeline: Pipeline): CallRpc {
 }
 
 /**
- * Returns an idempotency key that is the same for equal arguments and API keys. The order of the arguments does not
- * matter.
+ * Returns an idempotency key that is the same for equal arguments and API keys. The order of the arguments and of map
+ * entries does not matter.
  */
 function keyOf({ method }: Tool, message: Message, { keyId }: WorkspaceCaller): string {
-  const args = toBinary<DescMessage>(method.input, message);
+  const args = toBinary<DescMessage>(method.input, withSortedMaps(method.input, message));
   return `mcp-${hash("sha256", Buffer.concat([Buffer.from(`${keyId} ${method.name} `), args]))}`;
+}
+
+function withSortedMaps(input: DescMessage, message: Message): Message {
+  const sorted = clone(input, message) as Message & Record<string, unknown>;
+  for (const { fieldKind, localName } of input.fields) {
+    if (fieldKind !== "map") continue;
+    const entries = Object.entries(sorted[localName] as object);
+    sorted[localName] = Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+  return sorted;
 }
 
 /** Returns the request headers with the idempotency key of one call, as alternating names and values. */

@@ -198,6 +198,13 @@ describe("a repeated booking", async () => {
     expect(new Set([first, named, ofOther]).size).toBe(3);
   });
 
+  test("is the same with metadata in another order", async () => {
+    const { call } = await connectAgent(service, apiKey);
+    const first = await call("create_shipment", { ...BOOKING, metadata: { order: "1", shop: "north" } });
+    const second = await call("create_shipment", { ...BOOKING, metadata: { shop: "north", order: "1" } });
+    expect(second.json.data.reference).toBe(first.json.data.reference);
+  });
+
   test("returns the shipment whose response was lost", async () => {
     const { twin } = await service.addWorkspace();
     const headers = { simulate: "lose_answer" };
