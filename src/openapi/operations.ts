@@ -78,7 +78,7 @@ function describe(
         ...(audience === "workspace" ? ["Simulated"] : []),
         ...(takesJson ? ["Ignored-Fields", "Preference-Applied"] : []),
       ]),
-      ...(isDocument ? { 304: notModified() } : {}),
+      ...(isDocument ? { 304: notModified(audience) } : {}),
       ...refusals.of(method, operationId, {
         readOnly: isReadOnly,
         body: BODY_KINDS[body] ?? "document",
@@ -152,7 +152,7 @@ function successResponse(method: DescMethod, schemas: Schemas, more: readonly st
     const isStream = method.methodKind === "server_streaming";
     return {
       description: isStream ? "The file." : "The document.",
-      headers: headers(...common, ...(isStream ? more : ["ETag", "Cache-Control"])),
+      headers: headers(...common, ...more, ...(isStream ? [] : ["ETag", "Cache-Control"])),
       content: {
         [FILE_TYPES[file.name]!]: {
           schema: isStream ? { type: "string", ...descriptionOf(file) } : documentSchema(file),
@@ -183,9 +183,10 @@ function documentSchema(field: DescField): Json {
   return field.parent.name === "GetCoverageResponse" ? { $ref: "#/components/schemas/Coverage" } : descriptionOf(field);
 }
 
-function notModified(): Json {
+function notModified(audience: Audience): Json {
+  const simulated = audience === "workspace" ? ["Simulated"] : [];
   return {
     description: "The caller's copy is up to date.",
-    headers: headers("X-Request-Id", "RateLimit-Policy", "RateLimit", "ETag", "Cache-Control"),
+    headers: headers("X-Request-Id", "RateLimit-Policy", "RateLimit", ...simulated, "ETag", "Cache-Control"),
   };
 }

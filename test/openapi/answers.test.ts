@@ -160,6 +160,18 @@ test.each(Object.entries(KEPT))("%s matches the OpenAPI document, also for a cal
   expect((await checked.call(service, path, again)).status).toBe(304);
 });
 
+test("responses to calls with Simulate have the header Simulated, as the OpenAPI document says", async () => {
+  const path = "/v1/coverage";
+  const { responses } = DESCRIPTION.paths[path].get;
+  const headers = { simulate: "slow=1" };
+  const { apiKey } = workspace;
+  const first = await checked.call(service, path, { apiKey, headers });
+  const known = { ...headers, "if-none-match": first.headers.get("etag")! };
+  for (const { status, headers: sent } of [first, await checked.call(service, path, { apiKey, headers: known })]) {
+    expect([sent.has("simulated"), "Simulated" in responses[status].headers]).toEqual([true, true]);
+  }
+});
+
 test("zones of points match the OpenAPI document", async () => {
   const points = [
     { lat: COVERED_ROUTE.pickup_lat, lng: COVERED_ROUTE.pickup_lng },
