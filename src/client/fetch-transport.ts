@@ -59,7 +59,9 @@ export function createFetchTransport({ url, key, fetch = globalThis.fetch }: End
   function requestTo(method: DescMethod, timeoutMs: number | undefined, headers: RequestHeaders) {
     const to = createMethodUrl(url, method);
     assertSendable(to, authorization);
-    const header = requestHeader(method.methodKind, true, timeoutMs, headers, false);
+    // The service refuses fractions, such as the time left until a deadline.
+    const wholeMs = timeoutMs && Math.ceil(timeoutMs);
+    const header = requestHeader(method.methodKind, true, wholeMs, headers, false);
     header.set("authorization", authorization);
     return {
       service: method.parent,

@@ -159,6 +159,17 @@ test("an error without a response has the cause, the number of attempts and the 
   });
 });
 
+test("rounds a timeout up to whole milliseconds, in a call and in a stream", async () => {
+  const timeouts: (string | null)[] = [];
+  const { client } = clientOf((_, { headers }) => {
+    timeouts.push(new Headers(headers).get("connect-timeout-ms"));
+    return textOf(400);
+  });
+  await failure(client.workspace.getWorkspace({}, { timeoutMs: 30_000.5 }));
+  await failure(client.events.watchEvents({}, { timeoutMs: 500.5 }).next());
+  expect(timeouts).toEqual([expect.stringMatching(/^[0-9]+$/), "501"]);
+});
+
 test.each([0, Infinity])("does not send a timeout of %d, in a call or in a stream", async (timeoutMs) => {
   const timeouts: (string | null)[] = [];
   const { client } = clientOf((_, { headers }) => {
