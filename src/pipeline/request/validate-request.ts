@@ -84,9 +84,10 @@ function leavesItems(field: DescField): boolean {
   return type.case === "repeated" && type.value.items?.ignore === Ignore.ALWAYS;
 }
 
+/** Also omits fields of list items with the wrong type, for which empty messages were decoded. */
 function unlessFound(violations: readonly Violation[], found: readonly Violation[]) {
   const subjects = new Set(found.map(({ subject }) => subject));
-  return violations.filter(({ subject }) => !subjects.has(subject));
+  return violations.filter(({ subject }) => !subjects.has(subject) && !subjects.has(subject?.replace(/\.\w+$/, "")));
 }
 
 function describe(violation: RuleViolation, unknownFields: readonly string[]): Violation {

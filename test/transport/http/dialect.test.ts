@@ -123,6 +123,18 @@ describe("a JSON request", () => {
     );
   });
 
+  test("gets one error for a list item of the wrong type", async () => {
+    const body = { points: [7, null, { lat: 1 }] };
+    const answer = await service.request("/v1/coverage/zones", { apiKey, body });
+    expect(answer.body.errors).toEqual(
+      each({
+        "points[0]": "points[0] must be an object.",
+        "points[1]": "points[1] must not be null.",
+        "points[2].lng": "points[2].lng is required.",
+      }),
+    );
+  });
+
   test.each([
     ["pickup_lat", 90, -90],
     ["pickup_lng", 180, -180],
