@@ -63,7 +63,9 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
     typeof headers.get === "function"
       ? headers.get(name)
       : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  if (typeof found === "string") return found;
+  // In `headersDistinct` of Node, each header is a list.
+  const [value, other] = [found].flat();
+  if (typeof value === "string" && other === undefined) return value;
   throw new WebhookError("HEADER_MISSING", `The header ${name} is missing.`);
 }
 

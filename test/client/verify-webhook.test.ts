@@ -64,6 +64,7 @@ test.each([
     BODY,
     "SIGNATURE_WRONG",
   ],
+  ["with two times", { ...signed(), "webhook-timestamp": ["1", "2"] }, BODY, "HEADER_MISSING"],
   ["with an empty signature", { ...signed(), "webhook-signature": "v1," }, BODY, "SIGNATURE_WRONG"],
   ["with a signature that is not base64", { ...signed(), "webhook-signature": "v1,a" }, BODY, "SIGNATURE_WRONG"],
   ["under another id", { ...signed(), "webhook-id": "evt_2" }, BODY, "SIGNATURE_WRONG"],
@@ -85,8 +86,11 @@ const inCapitals = Object.fromEntries(
 );
 const ofAnotherRealm = { get: (name: string) => new Headers(signed()).get(name) };
 
+const distinct = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name, [value]]));
+
 test.each<[string, WebhookHeaders]>([
   ["in capitals", inCapitals],
+  ["in lists, as in headersDistinct of Node", distinct],
   ["of another realm", ofAnotherRealm as Headers],
 ])("accepts a message with headers %s", async (_, headers) => {
   const { id } = await verifyWebhook(SECRET, headers, BODY, { nowMs: AT.getTime() });
