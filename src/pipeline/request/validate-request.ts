@@ -101,7 +101,16 @@ function wordsFor(violation: RuleViolation, path: string, unknownFields: readonl
   if (violation.ruleId === "required") return `is required${misspelt(path, unknownFields)}`;
   if (violation.ruleId === "string.min_len") return "must not be blank";
   if (violation.ruleId === "string.pattern") return patternWords(violation);
-  return allowedValues(violation) ?? violation.message;
+  return allowedValues(violation) ?? plain(violation.message);
+}
+
+/** Rewrites messages of protovalidate such as `must contain no more than 50 item(s)`. */
+function plain(message: string): string {
+  return message
+    .replace(/^must be in list \[(.*)\]$/, "must be one of $1")
+    .replace(/^must contain no more than (\d+) item\(s\)$/, "must have at most $1 items")
+    .replace("must contain at least 1 item(s)", "must have at least one item")
+    .replace(/^map must be at most (\d+) entries$/, "must have at most $1 keys");
 }
 
 function patternWords({ field }: RuleViolation): string {

@@ -199,7 +199,7 @@ test("a batch has 1 to 100 different shipments, each with all required fields", 
   const ANY = expect.anything();
   const cases: readonly (readonly [method: BatchMethod, fields: object, errors: object])[] = [
     ["batchAdvanceShipments", {}, { shipments: ANY }],
-    ["batchAdvanceShipments", { shipments: [] }, { shipments: ANY }],
+    ["batchAdvanceShipments", { shipments: [] }, { shipments: ["shipments must have at least one item."] }],
     ["batchAdvanceShipments", { shipments: Array(101).fill(NO_REFERENCE) }, { shipments: ANY }],
     ["batchCancelShipments", { shipments: ["a"], reason: "rain" }, { reason: ANY }],
     ["batchCancelShipments", { shipments: ["a", " "] }, { "shipments[1]": ["shipments[1] must not be blank."] }],

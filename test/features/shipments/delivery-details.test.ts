@@ -48,7 +48,7 @@ describe.each<ApiProtocol>(["json", "grpc"])("over %s, counts, lists and choices
   test.each([
     ["no packages", { package_count: 0 }, "package_count", RANGE(100)],
     ["too many packages", { package_count: 101 }, "package_count", RANGE(100)],
-    ["too many items", { items: items(51) }, "items", "must contain no more than 50 item(s)."],
+    ["too many items", { items: items(51) }, "items", "must have at most 50 items."],
     ["an item without a name", { items: [{ quantity: 1 }] }, "items[0].name", "is required."],
     ["an item without a quantity", { items: [{ name: "Tea" }] }, "items[0].quantity", "is required."],
     ["too large a quantity", { items: [item(1_001)] }, "items[0].quantity", RANGE(1_000)],

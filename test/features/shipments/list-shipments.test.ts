@@ -404,7 +404,7 @@ describe("the order of a list of shipments", async () => {
     }
     await expectRefused(ask(apiKey, { order_by: "name" }), "FIELD_INVALID", {
       order_by:
-        "order_by must be in list [created_at desc, created_at, total desc, total, pickup_window desc, pickup_window].",
+        "order_by must be one of created_at desc, created_at, total desc, total, pickup_window desc, pickup_window.",
     });
   });
 

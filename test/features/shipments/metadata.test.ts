@@ -46,10 +46,8 @@ test("metadata has up to twenty keys, after a booking and after an update", asyn
   const swapped = await update(reference, { "key 0": "", "key 20": "value 20" });
   expect(Object.keys(swapped.body.data.metadata)).toHaveLength(20);
 
-  await expectRefused(update(reference, { more: "x" }), "FIELD_INVALID", {
-    metadata: "metadata must have at most 20 keys.",
-  });
-  expect(Object.keys((await create(notes(21))).body.errors)).toEqual(["metadata"]);
+  for (const refused of [update(reference, { more: "x" }), create(notes(21))])
+    await expectRefused(refused, "FIELD_INVALID", { metadata: "metadata must have at most 20 keys." });
 });
 
 test.each([
