@@ -331,6 +331,29 @@ describeDashboard("a courier's day", (dashboard) => {
     await page.getByText("Your link opens when the network returns.").waitFor({ state: "detached" });
   });
 
+  test("opens a link once, even if the network returns while it is being opened", async () => {
+    const { network, newLink } = await startRun(1);
+    const { page } = await startPhone(`${network.url}/c`);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let count = 0;
+    await page.route("**/c/session", async (route) => {
+      count++;
+      await released;
+      // A second attempt fails.
+      await (count === 1 ? route.continue() : route.abort());
+    });
+    const opening = page.waitForRequest("**/c/session");
+    await page.goto(await newLink());
+    await opening;
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    release();
+    await nextStop(page).waitFor();
+    await page.evaluate("navigator.locks.request('courier', () => undefined)");
+    expect(count).toBe(1);
+    expect(await page.getByText("Your link opens when the network returns.").count()).toBe(0);
+  });
+
   test("opens offline after a visit during a rollout, in which the worker got the page of another version", async () => {
     const { network, newLink, openPhone } = await startRun(1);
     network.isRollout = true;

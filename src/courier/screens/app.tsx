@@ -77,7 +77,7 @@ function Screen() {
   );
 }
 
-/** Interval of opening a link while the service cannot be reached. Many phones in a dead spot stay "online". */
+/** Delay before a link is opened again if the service cannot be reached. Phones can be "online" without reception. */
 const REOPEN_MS = 5_000;
 
 /** Opens the link in the address, repeatedly until the service responds. Removes its token from the address. */
@@ -87,13 +87,17 @@ function useLink(): LinkResult | "opening" | undefined {
   );
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let opening: string | undefined;
     const open = async () => {
       clearTimeout(timer);
       const token = tokenInAddress();
-      if (token === undefined) return;
+      if (token === undefined || token === opening) return;
+      opening = token;
       setResult((before) => (before === "unreachable" ? before : "opening"));
       const opened = await openLink(token).catch(() => "unreachable" as const);
-      clearTimeout(timer);
+      // Another link was followed in the meantime.
+      if (opening !== token) return;
+      opening = undefined;
       if (opened === "unreachable") timer = setTimeout(open, REOPEN_MS);
       else history.replaceState(null, "", `${location.pathname}${paths.run}`);
       setResult(opened);
