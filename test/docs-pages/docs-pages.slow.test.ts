@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { describeDashboard, expectWellShown, signInTo, type TestPage } from "../dashboard/browser.ts";
 import { DESCRIPTION } from "../support/api-description.ts";
+import { launchChromium } from "../support/chromium.ts";
 
 const PATHS = [
   "/docs",
@@ -131,6 +132,17 @@ describeDashboard("the documentation", (dashboard) => {
     await page.getByRole("heading", { name: "Shipment booking" }).waitFor();
     await page.getByRole("banner").getByRole("link", { name: "Dashboard" }).click();
     await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
+  });
+
+  test("offers a test key on plain HTTP, on which browsers send neither Sec-Fetch-Site nor an origin", async () => {
+    const browser = await launchChromium("--host-resolver-rules=MAP shop.test 127.0.0.1");
+    onTestFinished(() => browser.close());
+    const baseURL = `http://shop.test:${new URL(dashboard.service.httpUrl).port}`;
+    const page = await browser.newPage({ baseURL });
+    await signInTo(page, dashboard, await dashboard.service.addWorkspace());
+    await page.goto("/docs");
+    await page.getByRole("button", { name: "Insert my test key" }).click();
+    await page.getByText("is used in the examples on this page").waitFor();
   });
 
   test("inserts a test key of a signed-in reader into the examples and does not store it", async () => {

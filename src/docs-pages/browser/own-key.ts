@@ -105,7 +105,8 @@ async function call<T>(path: string, { workspace, body }: { workspace?: string; 
   const headers = new Headers(workspace === undefined ? {} : { "x-workspace": workspace });
   if (body !== undefined) headers.set("content-type", "application/json");
   const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-  const response = await fetch(path, { headers, ...post });
+  // Without `Sec-Fetch-Site`, as on plain HTTP, the service recognizes a GET of its own page by the referrer.
+  const response = await fetch(path, { headers, referrerPolicy: "same-origin", ...post });
   const answer = (await response.json()) as T & { readonly message?: string };
   if (!response.ok) throw new Error(answer.message);
   return answer;
