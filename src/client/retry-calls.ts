@@ -8,8 +8,8 @@ import { wait, type Wait } from "./wait.ts";
 /** Retries of calls after transient errors. */
 export interface RetryOptions {
   /**
-   * Maximum number of attempts, including the first. 1 disables retries. Default: 12. Attempts refused by a rate limit
-   * do not count. The timeout of the call can end the retries earlier.
+   * Maximum number of attempts, including the first. 1 disables retries. Default: 12. Attempts refused by the rate limit
+   * of quotes, reads or writes do not count. The timeout of the call can end the retries earlier.
    */
   readonly attempts?: number;
   /**

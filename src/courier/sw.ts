@@ -51,7 +51,7 @@ scope.addEventListener("sync", (event) => {
 /**
  * Stores the page and its files. The browser repeats a failed installation at the next visit.
  *
- * @throws Error if the page belongs to another version, which replicas serve during a rollout
+ * @throws Error if the page belongs to another version, which some replicas serve during a rollout
  */
 async function storeShell(): Promise<void> {
   const cache = await caches.open(CACHE);

@@ -146,7 +146,7 @@ test("waits as long as Retry-After requests, plus jitter", async () => {
   vi.restoreAllMocks();
 });
 
-test("waits as long as Retry-After requests if another limit than that of the class is reached", async () => {
+test("waits as long as Retry-After requests if a call is refused by a limit other than that of its class", async () => {
   const headers = { "retry-after": "3", ratelimit: '"read";r=9;t=1' };
   const limited = refusal(Code.ResourceExhausted, "RATE_LIMITED", headers);
   const { waitsMs } = await callWith([limited], { retry: { baseMs: 0 } });

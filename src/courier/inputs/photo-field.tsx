@@ -15,7 +15,7 @@ export function PhotoField(props: {
   const take = async (input: HTMLInputElement) => {
     const [file] = input.files ?? [];
     if (file === undefined) return;
-    // The form waits for the photo.
+    // The form cannot be submitted without the photo.
     input.setCustomValidity(t.loading);
     const scaled = await scalePhoto(file).finally(() => input.setCustomValidity(""));
     // The same file can be chosen again.

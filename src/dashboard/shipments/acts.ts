@@ -130,10 +130,10 @@ function advance(key: string, name: string, participle: string, from: ShipmentSt
   };
 }
 
-export type Connected = Query<GetPaymentConnectionResponse>;
+export type ConnectionQuery = Query<GetPaymentConnectionResponse>;
 
-/** Returns the shipments that an action is possible for, or `undefined` until the payment method is known. */
-export function shipmentsFor(act: AnyAct, shipments: readonly Shipment[], connected: Connected) {
+/** Returns the shipments that an action is possible for, or `undefined` until the connection is known. */
+export function shipmentsFor(act: AnyAct, shipments: readonly Shipment[], connected: ConnectionQuery) {
   if (connected.data === undefined && connected.problem === undefined) return undefined;
   return shipments.filter((shipment) => act.isFor(shipment, connected.data?.data));
 }

@@ -2,7 +2,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { labelsHref } from "../routes/paths.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { More } from "../ui/menu.tsx";
-import { ACTS, type AnyAct, type Connected, shipmentsFor } from "./acts.ts";
+import { ACTS, type AnyAct, type ConnectionQuery, shipmentsFor } from "./acts.ts";
 import { totalText } from "./newest-shipments.ts";
 
 /** Maximum number of actions outside of the menu, so that the bar has at most two lines on phones. */
@@ -12,7 +12,7 @@ export interface SelectionBarProps {
   readonly selected: readonly Shipment[];
   readonly clear: () => void;
   readonly acts: {
-    readonly connected: Connected;
+    readonly connected: ConnectionQuery;
     start(act: AnyAct, shipments: readonly Shipment[]): void;
   };
 }

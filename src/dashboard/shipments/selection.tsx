@@ -29,7 +29,7 @@ export function useActs(changed: (references: readonly string[]) => void) {
     return Object.fromEntries([...acts, ["l", print] as const]);
   };
   const close = () => setStarted(undefined);
-  // The key discards the shipments of an action whose dialog has not loaded yet.
+  // Without the key, the next action would keep the shipments of this one if its dialog has not loaded yet.
   const dialog = started && <StartedAct key={started} {...started} {...{ connected, changed, close }} />;
   return { connected, start, keysFor, dialog };
 }

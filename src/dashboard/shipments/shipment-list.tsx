@@ -117,7 +117,7 @@ export function SelectableShipmentList(
   const clear = () => {
     setChosen(() => NONE);
     toast(`${countText(selected.length)} ${selected.length === 1 ? "is" : "are"} no longer selected.`, () =>
-      // Keep what has been selected in another list since.
+      // Rows that were selected in another list since then stay selected.
       setChoice((now) => (now.of === of ? { of, rows: chosen } : now)),
     );
   };

@@ -82,7 +82,7 @@ export function FilterForm({ fields }: { readonly fields: FilterFields }) {
   const { query } = useLocation();
   const texts = names.map((name) => query.get(name) ?? "");
   const values = filterValues(query, fields);
-  const shown = useShown(texts.join("\n"));
+  const shown = useFieldTexts(texts.join("\n"));
   const listeners = useTyping(fields, texts, shown);
   // Remounted when the URL changes in other ways, such as "back". A field's own change does not
   // remount it, because that would lose the focus.
@@ -157,7 +157,7 @@ function changesOf(fields: FilterFields, texts: readonly string[]) {
 }
 
 /** Tracks the fields' contents. `round` counts changes made outside the fields. */
-function useShown(text: string): { text: string; readonly round: number } {
+function useFieldTexts(text: string): { text: string; readonly round: number } {
   const shown = useRef({ text, round: 0 });
   if (shown.current.text !== text) shown.current = { text, round: shown.current.round + 1 };
   return shown.current;

@@ -43,10 +43,11 @@ export async function attempt(work: () => unknown, done?: string, undo?: () => u
 }
 
 /**
- * Tracks whether a form is still shown when its action ends, because the user can close a dialog or leave a page
- * before. `noteError` then reports the error in a toast, except an expired session. It always throws it again.
+ * Tracks whether a form is still shown, because the user can close its dialog or leave its page before its action ends.
+ * `noteError` throws the given error again. If the form is no longer shown, it also reports the error in a toast, unless
+ * the session has expired.
  *
- * @param title name of the action
+ * @param title name of the action in the toast
  */
 export function useShown(title: string) {
   const isShown = useRef(true);

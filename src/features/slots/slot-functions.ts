@@ -61,7 +61,7 @@ export const SLOT_FUNCTIONS: ServiceFunctions<typeof SlotService, OperatorCall, 
   },
 };
 
-/** @param name normalized like all text of requests, unlike the names in the tariff */
+/** @param name normalized, because it comes from a request. Names in the tariff are not normalized */
 async function findCalendar(em: EntityManager, name: string, tariffs: SlotDeps["tariffs"]): Promise<Calendar> {
   const { pricing } = await tariffs.inForce(em);
   const calendar =

@@ -28,7 +28,7 @@ export interface SlotPlace extends SlotHolder {
   readonly slot: SlotKey;
   /** Identifies the call, so that another call for the same holder is not undone. */
   readonly attempt: string;
-  /** Whether the shipment is known to be paid, so that its reservation needs no comparison when it must be paid. */
+  /** Whether the shipment is known to be paid. Its reservation is then not compared at the end of the time to pay. */
   readonly isPaid?: boolean;
 }
 
@@ -129,8 +129,8 @@ const WATCH = `
   where slot_id = $1 and holder = $2`;
 
 /**
- * Confirms a reservation of a committed shipment. If the time to pay is limited, the next comparison is due at its end,
- * even if that is over, because a shipment can be changed while its payment is processing.
+ * Confirms a reservation of a committed shipment. If the time to pay is limited, the next comparison is due at its end.
+ * The end can be in the past, because a shipment can be changed while its payment is processing.
  */
 const CONFIRM = `
   update slot_reservation set check_at = case when not $5::boolean then pay_by end, reference = $4

@@ -10,8 +10,8 @@ export const COURIER_COOKIE = createSiteCookie("courier", "[0-9a-z]{1,10}\\.[A-Z
 
 /**
  * Checks that a page of this site sent the request, because browsers send session cookies with any request. Uses Fetch
- * Metadata. Old browsers and pages on plain HTTP do not send it, so the origin is used then, or the referrer, because
- * a GET within a site has no origin.
+ * Metadata, which old browsers and pages on plain HTTP do not send. Without it, uses the origin, or the referrer of a
+ * GET, which has no origin within a site.
  *
  * @param isHttps whether browsers use https. An http page of the same host could be forged on the network.
  * @throws Refusal CROSS_SITE
