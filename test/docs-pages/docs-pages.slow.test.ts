@@ -134,7 +134,7 @@ describeDashboard("the documentation", (dashboard) => {
     await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
   });
 
-  test("offers a test key on plain HTTP, on which browsers send neither Sec-Fetch-Site nor an origin", async () => {
+  test("uses a reader's session on plain HTTP, on which browsers send neither Sec-Fetch-Site nor an origin", async () => {
     const browser = await launchChromium("--host-resolver-rules=MAP shop.test 127.0.0.1");
     onTestFinished(() => browser.close());
     const baseURL = `http://shop.test:${new URL(dashboard.service.httpUrl).port}`;
@@ -143,6 +143,11 @@ describeDashboard("the documentation", (dashboard) => {
     await page.goto("/docs");
     await page.getByRole("button", { name: "Insert my test key" }).click();
     await page.getByText("is used in the examples on this page").waitFor();
+    await page.goto("/docs/api#/AccountService/getAccount");
+    const operation = page.locator("#operations-AccountService-getAccount");
+    await operation.getByRole("button", { name: "Try it out" }).click();
+    await operation.getByRole("button", { name: "Execute" }).click();
+    await operation.locator(".live-responses-table .response-col_status").getByText("200").waitFor();
   });
 
   test("inserts a test key of a signed-in reader into the examples and does not store it", async () => {

@@ -56,6 +56,8 @@ function showApi(api: ApiDocument): void {
     // The highlighted colors have too little contrast.
     syntaxHighlight: { activated: false },
     persistAuthorization: false,
+    // Without `Sec-Fetch-Site`, as on plain HTTP, the service recognizes a GET of its own page by the referrer.
+    requestInterceptor: (request: object) => ({ ...request, referrerPolicy: "same-origin" }),
     // The default validator contacts another host.
     validatorUrl: null,
   });
