@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { describeDashboard, expectWellShown } from "../dashboard/browser.ts";
+import { expect, test } from "vitest";
+import { describeDashboard, expectWellShown, openOnPlainHttp } from "../dashboard/browser.ts";
 import { data } from "../support/answers.ts";
-import { launchChromium } from "../support/chromium.ts";
 
 const BUILT = "src/courier/built";
 /** Maximum size of the whole page with its service worker, compressed with gzip, in bytes. */
@@ -41,15 +40,13 @@ describeDashboard("the courier's page", (dashboard) => {
     await page.getByRole("heading", { name: "Open your link" }).waitFor();
   });
 
-  test("loads the run on plain HTTP, on which browsers send neither Sec-Fetch-Site nor an origin", async () => {
+  test("loads the run on plain HTTP", async () => {
     const { service, workspace } = dashboard;
     const as = service.as(workspace.apiKey);
     const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));
     const { path } = (await as.createCourierLink({ courier })).body;
-    const browser = await launchChromium("--host-resolver-rules=MAP shop.test 127.0.0.1");
-    onTestFinished(() => browser.close());
-    const page = await browser.newPage();
-    await page.goto(`http://shop.test:${new URL(service.httpUrl).port}${path}`);
+    const page = await openOnPlainHttp(service);
+    await page.goto(path);
     await page.getByText("No stops. New stops appear here automatically.").waitFor();
   });
 });

@@ -99,6 +99,16 @@ async function openPage(
   return Object.assign(page, { faults });
 }
 
+/**
+ * Opens an empty page in a browser that reaches the service over plain HTTP, at another host than localhost. It sends
+ * no `Sec-Fetch-Site`, and no origin with a GET within the site.
+ */
+export async function openOnPlainHttp({ httpUrl }: TestService): Promise<Page> {
+  const opened = await launchChromium("--host-resolver-rules=MAP shop.test 127.0.0.1");
+  onTestFinished(() => opened.close());
+  return opened.newPage({ baseURL: `http://shop.test:${new URL(httpUrl).port}` });
+}
+
 interface Member {
   readonly email?: string;
   readonly role?: string;

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { expect, onTestFinished, test } from "vitest";
-import { describeDashboard, expectWellShown, signInTo, type TestPage } from "../dashboard/browser.ts";
+import { expect, test } from "vitest";
+import { describeDashboard, expectWellShown, openOnPlainHttp, signInTo, type TestPage } from "../dashboard/browser.ts";
 import { DESCRIPTION } from "../support/api-description.ts";
-import { launchChromium } from "../support/chromium.ts";
 
 const PATHS = [
   "/docs",
@@ -134,11 +133,8 @@ describeDashboard("the documentation", (dashboard) => {
     await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
   });
 
-  test("uses a reader's session on plain HTTP, on which browsers send neither Sec-Fetch-Site nor an origin", async () => {
-    const browser = await launchChromium("--host-resolver-rules=MAP shop.test 127.0.0.1");
-    onTestFinished(() => browser.close());
-    const baseURL = `http://shop.test:${new URL(dashboard.service.httpUrl).port}`;
-    const page = await browser.newPage({ baseURL });
+  test("uses a reader's session on plain HTTP", async () => {
+    const page = await openOnPlainHttp(dashboard.service);
     await signInTo(page, dashboard, await dashboard.service.addWorkspace());
     await page.goto("/docs");
     await page.getByRole("button", { name: "Insert my test key" }).click();
