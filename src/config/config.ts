@@ -13,6 +13,7 @@ import {
   addressLike,
   ConfigError,
   flag,
+  isDecodable,
   list,
   oneOf,
   originLike,
@@ -50,11 +51,7 @@ const VARIABLES = {
     const message = trustedProxiesError(trusted);
     if (message !== undefined) addIssue({ code: "custom", message });
   }),
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//, "must start with redis:// or rediss://")
-    .optional()
-    .meta(SECRET),
+  REDIS_URL: addressLike("redis://user:password@redis.example.org:6379", isRedisUrl).optional().meta(SECRET),
   WEBHOOK_ALLOW_LOOPBACK_HTTP: flag.default(false),
   SECRETS_KEYS: list
     .transform((keys) => keys.map((text) => Buffer.from(text, "base64")))
@@ -128,6 +125,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** Warnings for variables that have no effect and nearly match a known name. */
     warnings: findMisspelt(Object.keys(variables)),
   });
+}
+
+/** Whether ioredis can parse the URL. Otherwise, rate limits would never be shared. */
+function isRedisUrl({ protocol, hostname, username, password }: URL): boolean {
+  return /^rediss?:$/.test(protocol) && hostname !== "" && [username, password].every(isDecodable);
 }
 
 type CamelCase<S extends string> = S extends `${infer Word}_${infer Rest}`

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addressLike, requireSet, SECRET } from "./variables.ts";
+import { addressLike, isDecodable, requireSet, SECRET } from "./variables.ts";
 
 /** Matches an email address, or a name followed by an email address in angle brackets. */
 const FROM = /^(?:[^\s<>@,;]+@[^\s<>@,;]+|[^<>@,;\r\n]*<[^\s<>@,;]+@[^\s<>@,;]+>)$/;
@@ -33,14 +33,4 @@ function isSmtpUrl({ protocol, hostname, pathname, search, hash, username, passw
     (username === "") === (password === "") &&
     [username, password].every(isDecodable)
   );
-}
-
-/** Whether a text is valid percent-encoding. */
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

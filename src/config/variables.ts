@@ -26,6 +26,16 @@ export function addressLike(example: string, isValid: (url: URL) => boolean, a =
   });
 }
 
+/** Whether a text is valid percent-encoding. */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Parses an origin, which is only a scheme, a host and an optional port. */
 export function originLike(example: string) {
   return addressLike(

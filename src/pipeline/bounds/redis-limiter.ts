@@ -54,6 +54,8 @@ export function createRedisLimiter(
   function logFailure(error: unknown): void {
     if (performance.now() - loggedAtMs < LOG_INTERVAL_MS) return;
     loggedAtMs = performance.now();
+    // ioredis adds the command, which contains the password if the server refuses it.
+    if (error instanceof Error) Reflect.deleteProperty(error, "command");
     log.error({ err: error }, "limits are not enforced: Redis does not respond");
   }
 

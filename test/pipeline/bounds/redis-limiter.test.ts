@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { Redis } from "ioredis";
@@ -37,6 +39,22 @@ test("while Redis is down, calls are allowed and counted, and the log reports it
   await takeSome();
   expect(messages).toEqual([FAILED, FAILED]);
   expect(fallbacks).toBe(30);
+});
+
+test("a refused password is not logged", async () => {
+  const refusing = createServer((socket) =>
+    socket.on("data", () => socket.write("-WRONGPASS invalid username-password pair\r\n")),
+  ).listen(0, "127.0.0.1");
+  await once(refusing, "listening");
+  onTestFinished(() => void refusing.close());
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => void lines.push(line) });
+  const { port } = refusing.address() as AddressInfo;
+  const limiter = createRedisLimiter(`redis://ada:the-password@127.0.0.1:${port}`, log, () => undefined);
+  onTestFinished(() => limiter.close());
+  await eventually("the refusal", async () => lines.length > 0);
+  expect(lines[0]).toContain("WRONGPASS");
+  expect(lines.join("")).not.toContain("the-password");
 });
 
 describe.skipIf(!hasRedis)("with Redis", () => {
