@@ -26,6 +26,8 @@ const FLUSH_MS = 100;
  */
 export async function createLog(config: Pick<Config, "logLevel" | "logFormat">): Promise<Log> {
   const format = config.logFormat ?? (process.stdout.isTTY ? "text" : "json");
+  // A closed terminal or a full disk must prevent neither serving nor a clean shutdown.
+  process.stdout.on("error", () => undefined);
   const { stream, flush } = format === "text" ? await textOutput() : jsonOutput();
   // Lines are searched for keys, because callers can put keys in unexpected places, such as a request id.
   const hooks = { streamWrite: cutKeys };
@@ -37,9 +39,30 @@ interface Output extends Pick<Log, "flush"> {
   readonly stream: DestinationStream;
 }
 
-/** Creates a buffered JSON output. Writes of 32 kB instead of 4 kB reduce the CPU time of a quote by an eighth. */
+/** Maximum size of lines that wait to be written, in bytes. Further lines are dropped. */
+const MAX_PENDING_BYTES = 16 * 1_024 * 1_024;
+
+/**
+ * Creates a buffered JSON output. Writes of 32 kB instead of 4 kB reduce the CPU time of a quote by an eighth.
+ * The service continues while lines cannot be written, for example because the disk is full. They are written later.
+ */
 function jsonOutput(): Output {
-  const stream = destination({ dest: 1, sync: false, minLength: 32_768, maxWrite: 65_536, periodicFlush: 100 });
+  const stream = destination({
+    dest: 1,
+    sync: false,
+    minLength: 32_768,
+    maxWrite: 65_536,
+    maxLength: MAX_PENDING_BYTES,
+    periodicFlush: 100,
+  });
+  let hasFailed = false;
+  stream.on("error", () => (hasFailed = true));
+  stream.on("write", () => (hasFailed = false));
+  const flushSync = stream.flushSync.bind(stream);
+  // After an error, it would block the process until a write succeeds.
+  stream.flushSync = () => {
+    if (!hasFailed) flushSync();
+  };
   const flush = async () => {
     const written = new Promise((resolve) => stream.flush(resolve));
     await Promise.race([written, sleep(FLUSH_MS, undefined, { ref: false })]);
@@ -59,8 +82,6 @@ async function textOutput(): Promise<Output> {
     ignore: [...CALL_FIELDS, ...Object.keys(BASE)].join(),
     messageFormat: (line, messageKey) => describe(line as CallLine, String(line[messageKey])),
   });
-  // A closed terminal must not prevent a clean shutdown.
-  process.stdout.on("error", () => undefined);
   const stream = { write: (line: string) => void process.stdout.write(format(line)) };
   // There is nothing to flush, because a terminal is written synchronously.
   return { stream, flush: async () => undefined };

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { expect, test } from "vitest";
+import { closeSync, openSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
 import { OF_PROCESS } from "../support/service-process.ts";
 
 const KEY = "shp_0123456789abcdefghijklmnopqrstuvwxyz";
@@ -23,6 +24,30 @@ function logged(environment: Record<string, string>, logFormat?: string): string
   expect(stderr).toBe("");
   return stdout;
 }
+
+test.runIf(process.platform === "linux")("a full disk stops neither the process nor its exit", () => {
+  const full = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(full));
+  const program = `
+    const { createLog } = await import("./src/server/log.ts");
+    const { log, flush } = await createLog({ logLevel: "info", logFormat: "json" });
+    for (const line of ["first", "second"]) {
+      log.info(line);
+      await flush();
+    }
+    process.stdout.write("banner");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    log.info("last");
+    process.exit(3);
+  `;
+  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", full, "pipe"],
+    encoding: "utf8",
+    timeout: 10_000,
+    killSignal: "SIGKILL",
+  });
+  expect({ status, stderr }).toEqual({ status: 3, stderr: "" });
+});
 
 const AS_TEXT = `INFO: listening {"http":"http://127.0.0.1:8080"}
 INFO: m 201 ok, 5.3 ms, workspace 7, key key_1, from 192.0.2.1, request r1
