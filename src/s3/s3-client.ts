@@ -24,13 +24,7 @@ export function createS3Client({ url, ...credentials }: S3Settings) {
   async function send(key: string, init: RequestInit): Promise<Response> {
     const aws = await client.get();
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await aws
-      .fetch(`${url}/${key}`, { ...init, redirect: "error", signal })
-      .catch(({ name, cause }) => {
-        const why = name === "TimeoutError" ? "in time" : `(${cause?.code ?? cause?.message})`;
-        // The original error is omitted, because the log would mistake its code for one from the database.
-        throw new Error(`The bucket did not respond ${why}.`);
-      });
+    const response = await aws.fetch(`${url}/${key}`, { ...init, redirect: "error", signal }).catch(failed);
     if (response.ok || response.status === 404) return response;
     await response.body?.cancel();
     throw new Error(`The bucket responded with status ${response.status}.`);
@@ -48,10 +42,19 @@ export function createS3Client({ url, ...credentials }: S3Settings) {
     /** Returns an object. `undefined` if it does not exist. */
     async get(key: string): Promise<Buffer | undefined> {
       const response = await send(key, { method: "GET" });
-      const body = Buffer.from(await response.arrayBuffer());
+      const body = Buffer.from(await response.arrayBuffer().catch(failed));
       if (response.ok) return body;
       if (body.includes("<Code>NoSuchKey</Code>")) return undefined;
       throw new Error("The bucket does not exist.");
     },
   };
+}
+
+/** Omits the original error, because the log would mistake its code for one from the database. */
+function failed({
+  name,
+  cause,
+}: Error & { readonly cause?: { readonly code?: string; readonly message?: string } }): never {
+  const why = name === "TimeoutError" ? "in time" : `(${cause?.code ?? cause?.message})`;
+  throw new Error(`The bucket did not respond ${why}.`);
 }
