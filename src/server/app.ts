@@ -113,7 +113,8 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     tracking: createTrackingPages({ ...stores, ...payments, now }),
     keys,
     sessions,
-    signIn: createSignIn({ em, sessions, config, log }),
+    // Its warnings are about the identity provider. `log` would mistake connection errors for the database's.
+    signIn: createSignIn({ em, sessions, config, log: fullLog }),
     config,
     readiness,
     limiter,

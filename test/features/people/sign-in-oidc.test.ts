@@ -313,14 +313,18 @@ describe("the service", () => {
   test("starts without its identity provider and reports it as unavailable until it is back", async () => {
     const late = await startIdentityProvider({ publicUrl: PUBLIC_URL });
     await late.stop();
+    const messages: string[] = [];
     const own = await startReplica(service.databaseUrl, {
       publicUrl: PUBLIC_URL,
       oidc: late.config,
+      logged: ({ msg }) => messages.push(String(msg)),
     });
     const away = await visitor(own).visit(`${PUBLIC_URL}/sign-in/oidc`);
     const text = "The identity provider cannot be reached. Try again in a moment.";
     expect([away.status, away.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(away.text).toContain(`<p>${text}</p>`);
+    expect(messages).toContain("the identity provider cannot be reached");
+    expect(messages).not.toContain("database unavailable");
     await late.start();
     const guest = visitor(own);
     const answer = await signInAtProvider(guest, "ada@example.org");
