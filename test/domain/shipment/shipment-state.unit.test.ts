@@ -102,7 +102,9 @@ test("refuses every other transition with a sentence", () => {
       if (allowed) continue;
       expect(transition(trigger, from)).toEqual({
         refusal: expect.stringMatching(
-          new RegExp(`^The shipment cannot be ${PARTICIPLES[trigger]} because (it|its (payment|refund)) is [a-z ]+\\.$`),
+          new RegExp(
+            `^The shipment cannot be ${PARTICIPLES[trigger]} because (it|its (payment|refund)) is [a-z ]+\\.$`,
+          ),
         ),
       });
     }
