@@ -56,6 +56,8 @@ test("lists only the changed fields of a list", () => {
     after: "120 tiers",
   });
   expect(partsOf(NAME)).toEqual([NAME]);
+  const bracketed = { field: "name", before: "[Test] Shop", after: "{Shop}" };
+  expect(partsOf(bracketed)).toEqual([bracketed]);
 });
 
 test("field names are readable words", () => {

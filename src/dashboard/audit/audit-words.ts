@@ -128,7 +128,7 @@ export function partsOf({ field, before, after }: ChangedField): readonly Change
 
 function leavesOf(name: string, text: string | undefined): ReadonlyMap<string, string> {
   if (text === undefined) return new Map();
-  const value = /^[[{]/.test(text) ? (JSON.parse(text) as object) : text;
+  const value = valueOf(text);
   if (typeof value === "string") return new Map([[name, value]]);
   return new Map(
     Object.entries(value).flatMap(([key, part]: [string, unknown]) => {
@@ -137,6 +137,15 @@ function leavesOf(name: string, text: string | undefined): ReadonlyMap<string, s
       return [...leavesOf(`${name}.${own}`, partText)];
     }),
   );
+}
+
+/** Parses a list or an object. Other texts are returned unchanged, such as a name that begins with a bracket. */
+function valueOf(text: string): string | object {
+  try {
+    return /^[[{]/.test(text) ? (JSON.parse(text) as object) : text;
+  } catch {
+    return text;
+  }
 }
 
 /** Labels of properties whose API names are unclear. */
