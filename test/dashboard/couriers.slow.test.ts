@@ -46,13 +46,28 @@ describeDashboard(
       expect(courier).toMatchObject({ name: "Ada Byron", vehicle: "Cargo bike", phone: null });
 
       await chooseMore(page, "Archive");
+      const archived = await holdBack(page, "ArchiveCourier");
       await page.getByText("can no longer be assigned").waitFor();
       await pressInDialog(page, "Archive courier");
-      await page.getByText("No couriers yet").waitFor();
-      expect(await data(as.listCouriers({}))).toEqual([]);
-      await page.goBack();
+      await archived.requested;
+      await page.keyboard.press("Escape");
+      archived.release();
+      // The dialog was closed, so the page stays open.
       await page.getByText("Archived", { exact: true }).first().waitFor();
       expect(await page.locator("summary[aria-label=More]").count()).toBe(0);
+      expect(await data(as.listCouriers({}))).toEqual([]);
+
+      await page.goto(`/w/${workspace.id}/couriers`);
+      const created = await holdBack(page, "CreateCourier");
+      await page.getByRole("button", { name: "Add courier" }).click();
+      await page.getByLabel("Name").fill("Grace");
+      await pressInDialog(page, "Add courier");
+      await created.requested;
+      await page.keyboard.press("Escape");
+      created.release();
+      await rowsOf(page, "Couriers").getByText("Grace").waitFor();
+      await page.getByText("Courier added.").waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/w/${workspace.id}/couriers`);
     });
 
     test("show their stops in order and update as shipments are delivered", async () => {

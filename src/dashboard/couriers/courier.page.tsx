@@ -170,7 +170,9 @@ function Actions({ courier }: CourierProps) {
           tone="danger"
           request={{ courier: id }}
           done="Courier archived."
-          then={() => navigate(paths.couriers({ workspace }))}
+          then={(_, isShown) => {
+            if (isShown) navigate(paths.couriers({ workspace }));
+          }}
         >
           <p>
             {name} can no longer be assigned to shipments. Assigned shipments keep the courier.{" "}

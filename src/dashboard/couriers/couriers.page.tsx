@@ -79,7 +79,9 @@ function CreateCourier() {
       method={CourierService.method.createCourier}
       fields={COURIER_FIELDS}
       done="Courier added."
-      then={({ data }) => navigate(paths.courier({ workspace, courier: data!.id }))}
+      then={({ data }, isShown) => {
+        if (isShown) navigate(paths.courier({ workspace, courier: data!.id }));
+      }}
     />
   );
 }

@@ -62,11 +62,11 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
       title={`Roll back to version ${version}?`}
       submit="Roll back now"
       tone="danger"
-      run={async (form) => {
+      run={async (form, _, isShown) => {
         const request = { version, replaces, ...notesIn(form) };
         const { data, published } = await tariffs.rollBackTariff(request).catch(noteReplaced);
         toast(publishedText(data!.version, published));
-        navigate(paths.tariff({}));
+        if (isShown.current) navigate(paths.tariff({}));
       }}
     >
       <p>
@@ -112,7 +112,7 @@ export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
     <Dialog
       title={`Publish ${draft.name}?`}
       submit={when === "now" ? "Publish now" : "Schedule"}
-      run={(form) => publish(form).catch(noteReplaced)}
+      run={(form, _, isShown) => publish(form, isShown).catch(noteReplaced)}
     >
       <p>
         {replaces === 0 ? "It becomes the first tariff in force." : `It replaces version ${replaces}.`} All replicas use
@@ -138,7 +138,7 @@ const PUBLISH_TIMEOUT_MS = 300_000;
 
 function usePublish(draft: TariffDraft, replaces: number) {
   const tariffs = useClient(TariffService);
-  return async (form: FormData) => {
+  return async (form: FormData, isShown: { readonly current: boolean }) => {
     const at = timeIn(form);
     const request = {
       draft: draft.id,
@@ -156,11 +156,11 @@ function usePublish(draft: TariffDraft, replaces: number) {
       );
     } catch (error) {
       if (problemOf(error).reason !== "TARIFF_FAULTY") throw error;
-      changeQuery({ check: "on" }, { replace: true });
+      if (isShown.current) changeQuery({ check: "on" }, { replace: true });
       toast("The draft has errors. Fix them to publish it.");
       return;
     }
-    navigate(paths.tariff({}));
+    if (isShown.current) navigate(paths.tariff({}));
   };
 }
 

@@ -242,7 +242,9 @@ function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
       tone="danger"
       request={{ draft: draft.id }}
       done={`Draft ${draft.name} deleted.`}
-      then={() => navigate(paths.tariffDrafts({}), { replace: true })}
+      then={(_, isShown) => {
+        if (isShown) navigate(paths.tariffDrafts({}), { replace: true });
+      }}
     >
       <p>Its fees and zones are deleted permanently.</p>
     </RpcButton>

@@ -67,7 +67,9 @@ function NewDraft({ from }: { readonly from: string | undefined }) {
           choices: [["", "Empty"], ...choices],
         },
       }}
-      then={({ data }) => navigate(paths.tariffDraft({ draft: data!.id }), { replace: true })}
+      then={({ data }, isShown) => {
+        if (isShown) navigate(paths.tariffDraft({ draft: data!.id }), { replace: true });
+      }}
     />
   );
 }

@@ -49,9 +49,14 @@ export interface DialogProps {
   readonly submit?: string;
   /**
    * Runs the action with the form's data and an idempotency key. Refusals are shown in the dialog. On success the
-   * dialog closes, or the returned dialog replaces it. If omitted, the button only closes the dialog.
+   * dialog closes, or the returned dialog replaces it. `isShown` is whether the user has not closed it before. If
+   * omitted, the button only closes the dialog.
    */
-  readonly run?: (form: FormData, idempotencyOptions: CallOptions) => Promise<VNode | void>;
+  readonly run?: (
+    form: FormData,
+    idempotencyOptions: CallOptions,
+    isShown: { readonly current: boolean },
+  ) => Promise<VNode | void>;
   readonly tone?: "primary" | "danger";
   /** Label of the button that changes no data, "Cancel" by default. */
   readonly dismiss?: string;
@@ -65,7 +70,7 @@ export function Dialog({ title, submit, run, close = closeDialog, children, ...b
   const idempotencyOptions = useIdempotencyOptions();
   const { isShown, noteError } = useShown(title);
   const action = useAction(async (form: FormData) => {
-    const next = await run?.(form, idempotencyOptions).catch(noteError);
+    const next = await run?.(form, idempotencyOptions, isShown).catch(noteError);
     // Escape may have closed this dialog, and another dialog may be open.
     if (isShown.current) close();
     if (next) openDialog(next);
@@ -88,8 +93,8 @@ type RpcCallProps<I extends DescMessage, O extends DescMessage> = Omit<DialogPro
     /** Request fields that have no form field, or that override one. */
     readonly request?: MessageInitShape<I> | ((form: FormData) => MessageInitShape<I>);
     readonly done?: string | ((form: FormData) => string);
-    /** Called with the response. A returned dialog replaces this one. */
-    readonly then?: (response: MessageShape<O>) => VNode | void | Promise<void>;
+    /** Called with the response and whether the dialog is still shown. A returned dialog replaces this one. */
+    readonly then?: (response: MessageShape<O>, isShown: boolean) => VNode | void | Promise<void>;
   };
 
 /**
@@ -110,11 +115,11 @@ export function RpcDialog<I extends DescMessage, O extends DescMessage>(
 ) {
   const { method, request, done, then, fields, values, children, ...dialog } = props;
   const call = useCall();
-  const run: DialogProps["run"] = async (form, options) => {
+  const run: DialogProps["run"] = async (form, options, isShown) => {
     const own = typeof request === "function" ? request(form) : request;
     const response = await call(method, { ...requestOf(method.input, form), ...own }, options);
     if (done !== undefined) toast(typeof done === "string" ? done : done(form));
-    return then?.(response);
+    return then?.(response, isShown.current);
   };
   return (
     <Dialog submit={dialog.title} {...dialog} run={run}>
