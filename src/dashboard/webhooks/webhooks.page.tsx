@@ -265,9 +265,11 @@ function SendAgain({ delivery: { webhook, event, type } }: { readonly delivery: 
   );
 }
 
-/** Opens a new delivery, to show its response once it arrives. */
+/** Opens a new delivery, to show its response once it arrives, unless the user has left the webhook's page. */
 function openDelivery({ data }: { readonly data?: WebhookDelivery }): void {
-  changeQuery({ ...FIRST_PAGE, status: undefined, [OPEN]: String(data!.id) });
+  const { id, webhook } = data!;
+  if (location.pathname !== paths.webhook({ webhook })) return;
+  changeQuery({ ...FIRST_PAGE, status: undefined, [OPEN]: String(id) });
 }
 
 function AttemptsDialog(props: {
