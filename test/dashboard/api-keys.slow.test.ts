@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { data } from "../support/answers.ts";
 import { BOOKING } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -96,6 +97,24 @@ describeDashboard("Settings → API", (dashboard) => {
     await rows(page).filter({ hasText: "Web shop" }).waitFor();
     await expect.poll(() => page.getByText("Read-only").count()).toBe(0);
     await eventually("the new scope", async () => (await book()) === 201);
+  });
+
+  test("editing a key keeps a scope that was changed since the dialog was opened", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const { createApiKey, updateApiKey, listApiKeys } = dashboard.service.as(own.apiKey);
+    const { id: key } = await data(createApiKey({ name: "Reports", scope: "full" }));
+    const page = await open("admin", own);
+    await page.getByRole("button", { name: "Edit: Reports" }).click();
+    await data(updateApiKey({ key, scope: "read_only" }));
+    await page.getByLabel("Name").fill("Figures");
+    await page.keyboard.press("Enter");
+    await rows(page).filter({ hasText: "Figures" }).getByText("Read-only").waitFor();
+    await page.getByRole("button", { name: "Edit: Figures" }).click();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    expect(await data(listApiKeys({}))).toContainEqual(
+      expect.objectContaining({ name: "Figures", scope: "read_only" }),
+    );
   });
 
   test("rotates a key, so that the new one works immediately and the old one until its overlap ends", async () => {

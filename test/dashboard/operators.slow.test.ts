@@ -127,6 +127,17 @@ describeDashboard("the platform's operators", (dashboard) => {
     await expectWellShown(page, "operator-edit");
     await pressInDialog(page, "Save");
     await page.getByRole("heading", { name: "Alan M. Turing", level: 1 }).waitFor();
+    await chooseMore(page, "Edit");
+    const id = page.url().split("/").at(-1)!;
+    const { key } = await dashboard.service.addOperator("owner");
+    const path = `/admin/v1/operators/${id}`;
+    await dashboard.service.request(path, { apiKey: key, method: "PATCH", body: { role: "viewer" } });
+    await dialog(page).getByLabel("Name").fill("A. M. Turing");
+    await pressInDialog(page, "Save");
+    await page.getByRole("heading", { name: "A. M. Turing", level: 1 }).waitFor();
+    // The role that another owner has set in the meantime is kept.
+    const { body } = await dashboard.service.request(path, { apiKey: key });
+    expect(body.data.role).toBe("viewer");
 
     await page.getByRole("button", { name: "Sign-in link" }).click();
     await pressInDialog(page, "Make a link");
@@ -136,7 +147,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await other.getByRole("button", { name: "Sign in" }).click();
     await other.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     await other.goto("/platform/workspaces");
-    await other.getByRole("button", { name: "Create workspace" }).waitFor();
+    await other.getByRole("heading", { name: "Workspaces", level: 1 }).waitFor();
   });
 
   test("the last owner cannot be revoked, and the page explains it", async () => {

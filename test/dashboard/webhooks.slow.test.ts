@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { data } from "../support/answers.ts";
 import { BOOKING } from "../support/bookings.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { addWebhook } from "../support/webhooks.ts";
@@ -72,6 +73,25 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByLabel("shipment.delivered").uncheck();
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".facts").getByText("All events").waitFor();
+    const as = dashboard.service.as(own.apiKey);
+    const [{ id: webhook }] = await data(as.listWebhooks({}));
+    await chooseMore(page, "Edit");
+    await data(as.updateWebhook({ webhook, types: ["shipment.paid"] }));
+    await page.getByLabel("URL").fill(`${receiver.url}/next`);
+    await page.getByRole("button", { name: "Save" }).click();
+    // The types that another admin has chosen in the meantime are kept.
+    await page.locator(".facts").getByText("shipment.paid").waitFor();
+
+    const sent = await holdBack(page, "TestWebhook");
+    await page.getByRole("button", { name: "Send test event" }).click();
+    await sent.requested;
+    await page.getByRole("link", { name: "Shipments" }).click();
+    const list = page.waitForResponse("**/TestWebhook");
+    sent.release();
+    await list;
+    await page.getByRole("link", { name: "Settings" }).first().waitFor();
+    await expect.poll(() => page.url(), { interval: 300 }).toMatch(/\/shipments$/);
+    await page.goBack();
 
     await chooseMore(page, "Rotate secret");
     await page.getByRole("button", { name: "Generate new secret" }).click();

@@ -259,6 +259,34 @@ describeDashboard("a workspace", (dashboard) => {
     await expect.poll(() => viewer.getByRole("button", { name: "Change time zone" }).count()).toBe(0);
   });
 
+  test("saving settings keeps those that another admin has changed in the meantime", async () => {
+    const own = await dashboard.service.addWorkspace();
+    const { updateWorkspace, getWorkspace } = dashboard.service.as(own.apiKey);
+    const page = await open("/settings", own);
+    await page.getByRole("button", { name: "Change tracking" }).click();
+    await data(updateWorkspace({ tracking_contact: "+1 555 0100", tracking_shows_courier: true }));
+    await page.getByLabel("Late after").fill("90");
+    await pressInDialog(page, "Save");
+    await page.locator("#tracking").getByText("90 minutes after the booking").waitFor();
+    await page.getByRole("button", { name: "Change couriers" }).click();
+    await data(updateWorkspace({ couriers_share_location: true }));
+    await page.getByLabel("Couriers can change the order of their stops").check();
+    await pressInDialog(page, "Save");
+    await page.locator("#couriers").getByText("Couriers can change it").waitFor();
+    expect(await data(getWorkspace({}))).toMatchObject({
+      late_after_minutes: 90,
+      tracking_contact: "+1 555 0100",
+      tracking_shows_courier: true,
+      couriers_reorder_stops: true,
+      couriers_share_location: true,
+    });
+    await page.getByRole("button", { name: "Change tracking" }).click();
+    await page.getByLabel("Contact").fill("");
+    await pressInDialog(page, "Save");
+    await page.locator("#tracking").getByText("None", { exact: true }).first().waitFor();
+    await expect.poll(async () => (await data(getWorkspace({}))).tracking_contact).toBe(null);
+  });
+
   test("the navigation marks only the current page", async () => {
     const page = await open("/settings");
     const here = page.getByRole("navigation", { name: "Pages" }).locator("[aria-current=page]");

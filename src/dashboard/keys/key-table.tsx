@@ -6,6 +6,7 @@ import type { CreateApiKeyRequestSchema } from "../../../gen/shipments/v1/api_ke
 import { Badge } from "../ui/description-list.tsx";
 import { DialogButton, RpcDialog, SecretDialog, type DialogProps } from "../ui/dialog.tsx";
 import { OverlapField } from "../ui/fields.tsx";
+import { changesOf } from "../ui/changes-of.ts";
 import { More } from "../ui/menu.tsx";
 import type { FieldTexts } from "../ui/request-fields.tsx";
 import { type Column, rowActions } from "../ui/table.tsx";
@@ -39,12 +40,13 @@ export function keyCall<I extends DescMessage, O extends DescMessage>(
   request: MessageInitShape<I>,
   secretOf?: (response: MessageShape<O>) => string,
 ): KeyCall {
-  return ({ fields, ...dialog }, secretText) => (
+  return ({ fields, values, ...dialog }, secretText) => (
     <RpcDialog
       {...dialog}
       method={method}
       fields={fields as FieldTexts<I>}
-      request={request}
+      values={values}
+      request={values ? (form) => ({ ...request, ...changesOf(method.input, form, values) }) : request}
       then={(response) =>
         secretOf && (
           <SecretDialog title="The new key" what="key" secret={secretOf(response)}>

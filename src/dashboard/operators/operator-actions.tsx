@@ -17,6 +17,7 @@ import {
   type KeyOwner,
 } from "../keys/key-table.tsx";
 import { DialogButton, RpcButton, SecretDialog } from "../ui/dialog.tsx";
+import { changesOf } from "../ui/changes-of.ts";
 import { More } from "../ui/menu.tsx";
 import { Badge } from "../ui/description-list.tsx";
 import { Section } from "../ui/page.tsx";
@@ -53,7 +54,7 @@ export function OperatorActions({ operator }: { readonly operator: Operator }) {
             method={updateOperator}
             title={`Edit ${name}`}
             submit="Save"
-            request={request}
+            request={(form) => ({ ...request, ...changesOf(updateOperator.input, form, operator) })}
             fields={{
               name: "Name",
               email: { label: "Email", optional: kind === OperatorKind.MACHINE },

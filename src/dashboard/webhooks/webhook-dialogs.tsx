@@ -9,6 +9,7 @@ import { useWorkspace } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { RpcButton, SecretDialog } from "../ui/dialog.tsx";
+import { changesOf } from "../ui/changes-of.ts";
 import { More } from "../ui/menu.tsx";
 import { OverlapField } from "../ui/fields.tsx";
 import { Badge, choicesOf, type Label } from "../ui/description-list.tsx";
@@ -80,7 +81,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
           method={updateWebhook}
           title="Edit webhook"
           submit="Save"
-          request={(form) => ({ ...request, ...typesIn(form) })}
+          request={(form) => ({ ...request, ...changesOf(updateWebhook.input, form, webhook, typesIn(form)) })}
           fields={FIELDS}
           values={webhook}
           done="Webhook updated."
@@ -108,7 +109,9 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
           tone="danger"
           request={request}
           done="Webhook deleted."
-          then={() => navigate(paths.webhooks({ workspace }))}
+          then={(_, isShown) => {
+            if (isShown) navigate(paths.webhooks({ workspace }));
+          }}
         >
           <p>
             Events are no longer sent to <code>{url}</code>, and its deliveries are deleted. This cannot be undone.

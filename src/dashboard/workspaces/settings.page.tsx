@@ -11,6 +11,7 @@ import { settingsParts } from "./settings-parts.ts";
 import { paths } from "../routes/paths.ts";
 import { loadAccount } from "../api/sign-in.ts";
 import { Id } from "../ui/values.tsx";
+import { changesOf } from "../ui/changes-of.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { numberText, rateText } from "../ui/format.ts";
 import { TrackingSection } from "./tracking.tsx";
@@ -118,10 +119,12 @@ function CouriersSection({ workspace }: { readonly workspace: Workspace }) {
   const actions = useRole("admin") && !test && (
     <RpcButton
       method={WorkspaceService.method.updateWorkspace}
-      request={(form) => ({
-        couriersReorderStops: form.has("couriers_reorder_stops"),
-        couriersShareLocation: form.has("couriers_share_location"),
-      })}
+      request={(form) =>
+        changesOf(WorkspaceService.method.updateWorkspace.input, form, workspace, {
+          couriersReorderStops: form.has("couriers_reorder_stops"),
+          couriersShareLocation: form.has("couriers_share_location"),
+        })
+      }
       button="Change"
       label="Change couriers"
       title="Couriers"

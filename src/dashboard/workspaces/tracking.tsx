@@ -4,6 +4,7 @@ import { useCall } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
 import { useRole } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
+import { changesOf } from "../ui/changes-of.ts";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Dialog, DialogButton, RpcButton } from "../ui/dialog.tsx";
 import { More } from "../ui/menu.tsx";
@@ -113,11 +114,13 @@ function ChangeTracking({ workspace }: { readonly workspace: Workspace }) {
   return (
     <RpcButton
       method={WorkspaceService.method.updateWorkspace}
-      request={(form) => ({
-        trackingEnabled: form.has("tracking_enabled"),
-        trackingShowsCourier: form.has("tracking_shows_courier"),
-        notifiesRecipients: form.has("notifies_recipients"),
-      })}
+      request={(form) =>
+        changesOf(WorkspaceService.method.updateWorkspace.input, form, workspace, {
+          trackingEnabled: form.has("tracking_enabled"),
+          trackingShowsCourier: form.has("tracking_shows_courier"),
+          notifiesRecipients: form.has("notifies_recipients"),
+        })
+      }
       button="Change"
       label="Change tracking"
       title="Tracking"
