@@ -200,6 +200,11 @@ describeDashboard(
       await page.getByLabel("Logo", { exact: true }).setInputFiles({ ...logo, buffer: SAMPLE_PICTURES.signature });
       await page.getByRole("button", { name: "Save" }).click();
       await section.getByAltText("Logo").waitFor();
+      await chooseMore(page, "Change logo", undefined, "Tracking");
+      await page.getByLabel("Logo", { exact: true }).setInputFiles({ ...logo, buffer: Buffer.alloc(0) });
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The file is empty.").waitFor();
+      await page.keyboard.press("Escape");
       await chooseMore(page, "Preview", undefined, "Tracking");
       const preview = page.frameLocator("iframe");
       await preview.getByText("Your delivery is waiting for the courier").first().waitFor();

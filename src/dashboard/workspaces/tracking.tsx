@@ -71,6 +71,7 @@ function LogoDialog({ hasLogo }: { readonly hasLogo: boolean }) {
       submit="Save"
       run={async (form, options) => {
         const file = form.get(LOGO) as File;
+        if (file.size === 0 && file.name !== "") throw fieldError(LOGO, "The file is empty.");
         if (file.size === 0 && !hasLogo) throw fieldError(LOGO, "Choose a file first.");
         const trackingLogo = new Uint8Array(await file.arrayBuffer());
         await call(WorkspaceService.method.updateWorkspace, { trackingLogo }, options);
