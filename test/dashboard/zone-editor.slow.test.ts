@@ -8,6 +8,7 @@ import {
   enter,
   expectUsable,
   expectWellShown,
+  holdBack,
   openAsOperator,
   PHONE,
   pressInDialog,
@@ -187,6 +188,58 @@ describeDashboard("the zone editor", (dashboard) => {
     ]);
   });
 
+  test("edits made while a zone is saved are kept, and its response does not change another page", async () => {
+    const draft = await begin(zonesOf(), "Slow");
+    const page = await open(draft);
+    await tools(page, "Draw zone").click();
+    await untilMapDrawn(page);
+    for (const [x, y] of [
+      [60, 60],
+      [200, 60],
+      [200, 160],
+    ] as const) {
+      await page.locator(".map-view").click({ position: { x, y } });
+    }
+    await tools(page, "Finish ring").click();
+    const first = await holdBack(page, "zones?*");
+    await tools(page, "Save zone").click();
+    await first.requested;
+    await page.getByLabel("Name of the zone").fill("Harbor");
+    await corner(page, "Corner 2 of 3").click();
+    await page.keyboard.press("Delete");
+    await tools(page, "Undo").click();
+    await page.getByLabel("Name of the zone").fill("Harbor");
+    first.release();
+    await page.getByText("Zone saved.").waitFor();
+    expect(await page.getByLabel("Name of the zone").inputValue()).toBe("Harbor");
+    await expect.poll(() => featuresOf(draft)).toHaveLength(1);
+    const second = await holdBack(page, "zones?*");
+    await tools(page, "Save zone").click();
+    await second.requested;
+    await page.getByRole("link", { name: "Operators" }).click();
+    await pressInDialog(page, "Leave without saving");
+    await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor();
+    second.release();
+    await page.getByText("Zone saved.").waitFor();
+    expect(new URL(page.url()).search).toBe("");
+    expect((await featuresOf(draft)).map((feature: any) => feature.properties.name)).toEqual(["Harbor"]);
+  });
+
+  test("an import that was interrupted can be repeated in the same dialog", async () => {
+    const draft = await begin(zonesOf(), "Interrupted");
+    const page = await open(draft);
+    await tools(page, "Import…").click();
+    const zones = JSON.stringify({ ...zonesOf(square(WEST, SOUTH, EAST, NORTH)), note: "x".repeat(1_500_000) });
+    const buffer = Buffer.from(zones);
+    await page.getByLabel("GeoJSON file").setInputFiles({ name: "zones.json", mimeType: "application/json", buffer });
+    await page.route("**/zones?offset=1048576*", (route) => route.abort(), { times: 1 });
+    await pressInDialog(page, "Import");
+    await page.getByRole("alert").getByText("The service cannot be reached.").first().waitFor();
+    await pressInDialog(page, "Import");
+    await page.getByText("Imported zones.json.").waitFor();
+    expect(await featuresOf(draft)).toHaveLength(1);
+  });
+
   test("a zone is drawn and changed by keyboard", async () => {
     const draft = await begin(zonesOf(), "Keys");
     const page = await open(draft);
@@ -207,6 +260,10 @@ describeDashboard("the zone editor", (dashboard) => {
     await page.keyboard.press("Delete");
     await corner(page, "Corner 2 of 3").and(page.locator(":focus")).waitFor();
     await expectUsable(page);
+    // More steps than can be undone are still unsaved changes.
+    for (let i = 0; i < 201; i++) await page.keyboard.press(i % 2 === 0 ? "ArrowDown" : "ArrowUp");
+    for (let i = 0; i < 201; i++) await page.keyboard.press("ControlOrMeta+z");
+    await expect.poll(() => tools(page, "Undo").isDisabled()).toBe(true);
     await enter(page, tools(page, "Save zone"));
     await page.getByText("Zone saved.").waitFor();
     const [{ geometry }] = await featuresOf(draft);
@@ -243,6 +300,17 @@ describeDashboard("the zone editor", (dashboard) => {
       await devtools.send("Input.dispatchTouchEvent", { type: i === 0 ? "touchStart" : "touchMove", touchPoints });
     }
     await expect.poll(async () => Math.round((await middleOf(handle))[0] - x)).toBe(40);
+    // A second finger on another corner moves none.
+    const other = corner(page, "Corner 1 of 3");
+    const [otherX, otherY] = await middleOf(other);
+    for (const [i, dy] of [0, 10].entries()) {
+      const touchPoints = [
+        { id: 0, x: x + 40, y: y + 30 },
+        { id: 1, x: otherX, y: otherY + dy },
+      ];
+      await devtools.send("Input.dispatchTouchEvent", { type: i === 0 ? "touchStart" : "touchMove", touchPoints });
+    }
+    expect((await middleOf(other)).map(Math.round)).toEqual([otherX, otherY].map(Math.round));
     await devtools.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
     await expectUsable(page);
     // Chromium sometimes drops the first tap after synthetic touch moves.

@@ -205,14 +205,16 @@ function useDragging({ edit, dispatch, choose }: OutlineEditorProps, view: View,
   /** The dragged corner, its position, and that of the pointer when the drag began. */
   const dragged = useRef<{ readonly corner: CornerAddress; readonly spot: Spot; readonly from: Spot }>(undefined);
   const isMoved = useRef(false);
-  const drop = () => {
+  const drop = ({ isPrimary }: PointerEvent) => {
+    if (!isPrimary) return;
     dragged.current = undefined;
     dispatch({ type: "drop" });
   };
   const insert = (corner: CornerAddress, middle: Corner) => dispatch({ type: "insert", ...corner, corner: middle });
   return {
     onPointerDown(event: PointerEvent & { readonly currentTarget: HTMLElement }) {
-      if (event.button !== 0) return;
+      // A second finger does not take over the drag.
+      if (event.button !== 0 || !event.isPrimary) return;
       const { corner, isMiddle } = handleOf(event);
       const at = isMiddle ? middleBefore(outline, corner) : outline[corner.ring]!.corners[corner.index]!;
       if (isMiddle) insert(corner, at);
@@ -223,8 +225,8 @@ function useDragging({ edit, dispatch, choose }: OutlineEditorProps, view: View,
     },
     // Keeps the focus, which the captured pointer would otherwise remove from the handle.
     onMouseDown: (event: MouseEvent) => event.preventDefault(),
-    onPointerMove({ clientX, clientY }: PointerEvent) {
-      if (dragged.current === undefined) return;
+    onPointerMove({ clientX, clientY, isPrimary }: PointerEvent) {
+      if (dragged.current === undefined || !isPrimary) return;
       const { corner, spot, from } = dragged.current;
       const [dx, dy] = [clientX - from[0], clientY - from[1]];
       isMoved.current ||= Math.hypot(dx, dy) >= MIN_DRAG;

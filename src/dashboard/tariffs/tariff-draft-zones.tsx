@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { TariffDraft, TariffSchedules } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { fieldError } from "../api/problem.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
@@ -92,6 +92,7 @@ function DraftMap(props: DraftZonesProps & { readonly edited: Edited; readonly e
       {...{ draft, document, layers, noteUnsaved }}
       index={typeof edited === "number" ? edited : document.listed.length}
       close={() => edit(undefined)}
+      keep={() => edited === "new" && edit(document.listed.length)}
     />
   );
   return (
@@ -158,11 +159,17 @@ const IMPORT_MODES = [
 /** Imports a file or pasted text. */
 function ImportDialog({ draft }: { readonly draft: TariffDraft }) {
   const [done, setDone] = useState<number>();
+  // Each chunk changes the etag, so a repeated import needs the one of the last chunk.
+  const stored = useRef(draft);
+  const noteDone = (share: number, etag: string) => {
+    stored.current = { ...draft, etag };
+    setDone(share);
+  };
   const upload = async (form: FormData) => {
     const data = dataIn(form);
     try {
-      if (textOf(form, "mode") === "add") await saveZones(draft, await joined(await loadZones(draft), data));
-      else await uploadZones(draft, data, setDone);
+      if (textOf(form, "mode") === "add") await saveZones(stored.current, await joined(await loadZones(draft), data));
+      else await uploadZones(stored.current, data, noteDone);
       markZone(undefined);
       toast(data instanceof File ? `Imported ${data.name}.` : "Imported the pasted text.");
     } finally {

@@ -28,18 +28,18 @@ async function putZones({ id, etag }: { readonly id: bigint; readonly etag: stri
  * Replaces a draft's zones with a file, uploaded in consecutive chunks. The first chunk discards the old zones.
  *
  * @param draft must have the current etag, otherwise the upload is refused
- * @param progress called with the completed share, from 0 to 1
+ * @param progress called before each chunk with the completed share, from 0 to 1, and the draft's etag
  * @throws ConnectError from the service; earlier chunks stay stored
  */
 export async function uploadZones(
   draft: { readonly id: bigint; readonly etag: string },
   file: Blob,
-  progress: (done: number) => void = () => {},
+  progress: (done: number, etag: string) => void = () => {},
 ): Promise<void> {
   let { etag } = draft;
   let offset = 0;
   do {
-    progress(file.size === 0 ? 0 : offset / file.size);
+    progress(file.size === 0 ? 0 : offset / file.size, etag);
     const chunk = file.slice(offset, offset + CHUNK_BYTES);
     etag = await putZones({ id: draft.id, etag }, offset, chunk);
     offset += chunk.size;

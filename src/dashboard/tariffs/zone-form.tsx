@@ -21,7 +21,7 @@ import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { Form } from "../ui/form.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import { toast } from "../ui/toast.tsx";
+import { toast, useShown } from "../ui/toast.tsx";
 import { type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
 import { areaText } from "./tariff-zones.tsx";
 import { loadZones, saveZones } from "./upload-zones.ts";
@@ -41,23 +41,36 @@ export function ZoneForm(props: {
   readonly index: number;
   readonly noteUnsaved: NoteUnsaved;
   readonly close: () => void;
+  /** Called instead of `close` after saving if the zone was edited during the call. */
+  readonly keep: () => void;
 }) {
   const { draft, index, close } = props;
-  const [before] = useState(() => props.document.listed[index]);
+  const [before, setBefore] = useState(() => props.document.listed[index]);
   const geometry = before?.zone?.geometry;
   const [edit, dispatch] = useReducer(reduceOutline, geometry, (it) => editOf(it ? outlineOf(it) : []));
   const [name, setName] = useState(before?.name ?? `Zone ${index + 1}`);
   const [chosen, choose] = useState<CornerAddress>();
-  const isEdited = edit.past.length > 0 || (before !== undefined && name !== before.name);
+  const [outlineBefore, setOutlineBefore] = useState(edit.outline);
+  const isEdited = edit.outline !== outlineBefore || (before !== undefined && name !== before.name);
+  const latest = useRef({ outline: edit.outline, name });
+  latest.current = { outline: edit.outline, name };
+  const { isShown, noteError } = useShown(SAVE);
   const save = useAction(async () => {
     const next = completeGeometry(edit.outline);
     const text = await loadUnchanged(draft, index, geometry);
     const zone = { name: name.trim() === before?.name ? undefined : name.trim(), geometry: next };
     // A refused etag stays stale until the draft is loaded again.
-    await saveZones(draft, withZone(text, index, zone)).finally(reloadAll);
+    await saveZones(draft, withZone(text, index, zone))
+      .catch(noteError)
+      .finally(reloadAll);
     toast("Zone saved.");
+    if (!isShown.current) return;
     changeQuery({ check: "on", zone: String(index) }, { replace: true });
-    close();
+    if (latest.current.outline === edit.outline && latest.current.name === name) return close();
+    const saved = { type: "Feature", properties: { name: name.trim() }, geometry: next } as const;
+    setBefore({ index, schedule: before?.schedule, name: name.trim(), zone: saved });
+    setOutlineBefore(edit.outline);
+    props.keep();
   });
   useNoteUnsaved(props.noteUnsaved, { id: ZONE_FORM, submit: SAVE, isRunning: save.isRunning }, isEdited);
   const form = useRef<HTMLDivElement>(null);
