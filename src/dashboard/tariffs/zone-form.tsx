@@ -77,15 +77,7 @@ export function ZoneForm(props: {
   useEffect(() => form.current!.querySelector("input")!.focus(), []);
   const { layers, neighbors } = useOthers(props);
   return (
-    <div
-      ref={form}
-      onKeyDown={(event) => {
-        const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey);
-        if (!isUndo || (event.target as Element).matches("input")) return;
-        event.preventDefault();
-        dispatch({ type: event.shiftKey ? "redo" : "undo" });
-      }}
-    >
+    <div ref={form} onKeyDown={(event) => undoByKey(event, dispatch)}>
       <Form action={save} id={ZONE_FORM} submit={SAVE}>
         <TextField name="name" label="Name of the zone" value={name} onInput={setName} />
         <div class="actions zone-tools">
@@ -94,16 +86,29 @@ export function ZoneForm(props: {
         </div>
         <LazyOutlineEditor label="Outline of the zone" {...{ layers, neighbors, edit, dispatch, chosen, choose }} />
         <p role="status">{areaChangeText(geometry && areaKm2(geometry), areaKm2(geometryOf(edit.outline)))}</p>
-        <p class="hint">
-          {edit.drawn !== undefined
-            ? "Click or tap the map to add corners, or press Enter at its crosshair. A ring inside the zone is a hole."
-            : "Drag a corner to move it, or a dot to add one. On a chosen corner, arrow keys move it, J and K choose " +
-              "the next and the previous one, + adds one, and Delete removes it."}{" "}
-          Corners snap to the borders of other zones.
-        </p>
+        <DrawingHint isDrawn={edit.drawn !== undefined} />
       </Form>
     </div>
   );
+}
+
+function DrawingHint({ isDrawn }: { readonly isDrawn: boolean }) {
+  return (
+    <p class="hint">
+      {isDrawn
+        ? "Click or tap the map to add corners, or press Enter at its crosshair. A ring inside the zone is a hole."
+        : "Drag a corner to move it, or a dot to add one. On a chosen corner, arrow keys move it, J and K choose " +
+          "the next and the previous one, + adds one, and Delete removes it."}{" "}
+      Corners snap to the borders of other zones.
+    </p>
+  );
+}
+
+function undoByKey(event: KeyboardEvent, dispatch: OutlineEditorProps["dispatch"]): void {
+  const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey);
+  if (!isUndo || (event.target as Element).matches("input")) return;
+  event.preventDefault();
+  dispatch({ type: event.shiftKey ? "redo" : "undo" });
 }
 
 /** @throws ConnectError if the outline has no ring, or a ring with too few corners */

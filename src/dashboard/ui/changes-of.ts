@@ -16,7 +16,7 @@ export function changesOf<I extends DescMessage>(
   const before = record as Readonly<Record<string, unknown>>;
   const after: Readonly<Record<string, unknown>> = { ...requestOf(update, form), ...values };
   const changes = Object.entries(after).map(([name, value]) => {
-    return [name, String(value) === String(before[name] ?? "") ? undefined : value];
+    return [name, JSON.stringify(value) === JSON.stringify(before[name] ?? "") ? undefined : value];
   });
   return Object.fromEntries(changes) as MessageInitShape<I>;
 }
