@@ -209,10 +209,13 @@ describeDashboard("the zone editor", (dashboard) => {
     await page.keyboard.press("Delete");
     await tools(page, "Undo").click();
     await page.getByLabel("Name of the zone").fill("Harbor");
+    // Saving again requires the new etag.
+    const reloaded = ["GetTariffDraft", "GetTariffDraftSchedules"].map((name) => page.waitForResponse(`**/${name}`));
     first.release();
     await page.getByText("Zone saved.").waitFor();
     expect(await page.getByLabel("Name of the zone").inputValue()).toBe("Harbor");
     await expect.poll(() => featuresOf(draft)).toHaveLength(1);
+    await Promise.all(reloaded);
     const second = await holdBack(page, "zones?*");
     await tools(page, "Save zone").click();
     await second.requested;
