@@ -222,10 +222,12 @@ describeDashboard("the zone editor", (dashboard) => {
     await page.getByRole("link", { name: "Operators" }).click();
     await pressInDialog(page, "Leave without saving");
     await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor();
+    const saved = page.waitForResponse((response) => response.request().method() === "PUT");
     second.release();
-    await page.getByText("Zone saved.").waitFor();
+    await saved;
+    const names = async () => (await featuresOf(draft)).map((feature: any) => feature.properties.name);
+    await expect.poll(names).toEqual(["Harbor"]);
     expect(new URL(page.url()).search).toBe("");
-    expect((await featuresOf(draft)).map((feature: any) => feature.properties.name)).toEqual(["Harbor"]);
   });
 
   test("an import that was interrupted can be repeated in the same dialog", async () => {
