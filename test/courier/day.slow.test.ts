@@ -174,6 +174,19 @@ describeDashboard("a courier's day", (dashboard) => {
     await page.getByText("Recorded by another courier.").waitFor();
   });
 
+  test("opens a link again while the run is refused", async () => {
+    const { as, network, openPhone } = await startRun(1);
+    const { page } = await openPhone();
+    const { id: courier } = await data(as.createCourier({ name: "Grace Hopper" }));
+    const { path } = (await as.createCourierLink({ courier })).body;
+    let attempts = 0;
+    await page.route("**/c/session", (route) => (++attempts === 1 ? route.abort() : route.continue()));
+    const refusal = { status: 404, json: { code: "COURIER_NOT_FOUND", message: "" } };
+    await page.route("**/v1/couriers/me/run", (route) => route.fulfill(refusal));
+    await page.goto(network.url + path);
+    await expect.poll(() => attempts).toBe(2);
+  });
+
   test("starts with the stop that the courier chooses if the workspace allows it", async () => {
     const { as, references, openPhone } = await startRun(2);
     for (const shipment of references) await as.advanceShipment({ shipment });

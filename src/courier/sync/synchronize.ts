@@ -29,7 +29,7 @@ export function synchronize(): Promise<Synchronized> {
       const verdict = verdictOf(answer);
       const connection = CONNECTIONS[verdict];
       await setConnection(connection);
-      const isDone = act === undefined && isOpening !== true;
+      const isDone = act === undefined && (isOpening !== true || verdict !== "sent");
       if (isDone || connection !== "online") return { connection, retryAfterMs: answer?.retryAfterMs };
     }
   });

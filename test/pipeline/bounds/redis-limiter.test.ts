@@ -50,7 +50,7 @@ test("a refused password is not logged", async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });
   const { port } = refusing.address() as AddressInfo;
-  const limiter = createRedisLimiter(`redis://ada:the-password@127.0.0.1:${port}`, log, () => undefined);
+  const limiter = createRedisLimiter(`redis://ada:the-password@127.0.0.1:${port}`, log, () => undefined, TEST_MS);
   onTestFinished(() => limiter.close());
   await eventually("the refusal", async () => lines.length > 0);
   expect(lines[0]).toContain("WRONGPASS");
