@@ -50,10 +50,10 @@ test("a refused password is not logged", async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });
   const { port } = refusing.address() as AddressInfo;
-  const limiter = createRedisLimiter(`redis://ada:the-password@127.0.0.1:${port}`, log, () => undefined, TEST_MS);
+  const limiter = createRedisLimiter(`redis://ada:the-password@127.0.0.1:${port}`, log, () => undefined);
   onTestFinished(() => limiter.close());
-  await eventually("the refusal", async () => lines.length > 0);
-  expect(lines[0]).toContain("WRONGPASS");
+  // On a busy machine, a timeout may be logged first.
+  await eventually("the refusal", () => lines.some((line) => line.includes("WRONGPASS")));
   expect(lines.join("")).not.toContain("the-password");
 });
 
