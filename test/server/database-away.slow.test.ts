@@ -149,17 +149,25 @@ test("while the database is down, test-mode quotes use the last known clock, oth
   };
   const clock = (key: string, body?: object) =>
     service.request("/v1/test/clock", { apiKey: key, ...(body ? { body } : { method: "DELETE" }) });
-  const [moved, released, seen, unseen] = await Promise.all(
-    Array.from({ length: 4 }, async () => (await service.addWorkspace()).twin.apiKey),
-  );
+  const keys = await Promise.all(Array.from({ length: 4 }, async () => (await service.addWorkspace()).twin.apiKey));
+  // The clock of the last one stays unknown to this process.
+  const [moved, released, seen] = keys;
   const time = new Date(Date.now() + 86_400_000);
   for (const key of [moved!, released!, seen!]) await clock(key, { time });
   await clock(released!);
   expect(await quotedAt(seen!)).toBe(time.getTime());
-  await service.request("/v1/workspace", { apiKey: unseen! });
-  await proxy.goDown();
-  for (const key of [moved!, seen!]) expect(await quotedAt(key)).toBe(time.getTime());
-  for (const key of [released!, unseen!]) expect(await quotedAt(key)).toBeLessThan(time.getTime());
+  const isFrozen = (at: number) => at === time.getTime();
+  const isReal = (at: number) => at > 503 && at < time.getTime();
+  // Repeated, because the change feed evicts each new key once, possibly after its first use.
+  await eventually("quotes of cached keys at the times of their clocks", async () => {
+    for (const apiKey of keys) await service.request("/v1/workspace", { apiKey });
+    await proxy.goDown();
+    const times = await Promise.all(keys.map(quotedAt));
+    if (times.every((at, i) => (i % 2 === 0 ? isFrozen(at) : isReal(at)))) return true;
+    await proxy.comeBack();
+    for (const key of [moved!, released!, seen!]) await quotedAt(key);
+    return false;
+  });
   expect((await quote(seen!)).status).toBe(200);
   await proxy.comeBack();
 });
